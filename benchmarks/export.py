@@ -37,7 +37,7 @@ from typing import Any
 
 from pipeline import process
 from pipeline.cache import derived
-from pipeline.export import FORMATS, InOrder, Source, export, open_destination, place
+from pipeline.export import FORMATS, InOrder, Source, export, open_destination, order_key
 from pipeline.export.manifest import read_manifest
 from pipeline.export.source import Tally
 from recorder import Recording
@@ -63,7 +63,7 @@ def copies(sessions: list[Path], folder: Path, count: int, *, prepared: bool = T
 
 def sources(recordings: list[Path], turns: int | None = None) -> Iterator[Source]:
     """Demonstrations of at most so many turns, each opened when it is asked for."""
-    for path in sorted(recordings, key=lambda path: place(path.name)):
+    for path in sorted(recordings, key=lambda path: order_key(path.name)):
         recording = Recording(path)
         demonstration = json.loads(recording.layout.demonstration.read_bytes())
         yield Source(demonstration | {"id": path.name, "turns": demonstration["turns"][:turns]}, recording)

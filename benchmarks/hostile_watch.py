@@ -64,7 +64,7 @@ def _tree(pid: int) -> list[psutil.Process]:
 def _role(process: psutil.Process) -> str:
     """Whether it is one with limits, or one that serves or is a command."""
     try:
-        return "limited" if any(part.endswith("limited.py") for part in process.cmdline()) else "whole"
+        return "limited" if any(part.endswith("sandbox.py") for part in process.cmdline()) else "whole"
     except psutil.Error:
         return "whole"
 

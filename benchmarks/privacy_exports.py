@@ -16,8 +16,8 @@ import numpy
 import pyarrow.parquet
 
 from pipeline.privacy.misread import Values
-from pipeline.privacy.reading import lines
-from recorder.pictures import decoded
+from pipeline.privacy.reading import read_lines
+from recorder.pictures import decode_picture
 
 LIKE = 0.75  # correlation from which on a picture shows a template
 _TAGS = re.compile(r"<[^<>]{0,5000}>")
@@ -113,12 +113,12 @@ class Picture:
 
     def __init__(self, pixels: numpy.ndarray, *, read: bool = True):
         self._grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
-        self._lines = [line.text for line in lines(pixels)] if read else []
+        self._lines = [line.text for line in read_lines(pixels)] if read else []
 
     @classmethod
     def of(cls, content: bytes) -> "Picture":
         """Of a picture file."""
-        pixels = decoded(content)
+        pixels = decode_picture(content)
         assert pixels is not None
         return cls(pixels)
 

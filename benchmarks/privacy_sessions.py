@@ -20,7 +20,7 @@ from benchmarks.privacy_exports import Picture, frames, pictures, stands_in, tex
 from benchmarks.privacy_pages import NOT_COVERED, PIXELS, Canary, Scene, scenes
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
-from pipeline.export.source import told_by
+from pipeline.export.source import secret_digests_of
 from recorder import Recorder, Recording
 from recorder.browser import launch
 from recorder.package.receiving import receive
@@ -165,12 +165,13 @@ async def record(folder: Path, seed: int, names: Iterable[str] = ()) -> list[Ses
 
 def search(sessions: list[Session], folder: Path, *, ocr: bool) -> Found:
     """Export every session in every format, and look for its canaries."""
-    found, told = Found(), told_by(session.recording for session in sessions)
+    found, told = Found(), secret_digests_of(session.recording for session in sessions)
     for session in sessions:
         out = folder / f"export-{ocr}" / session.recording.id
         source = Source(process(session.recording.layout.root), session.recording)
         for format in FORMATS:
-            summary = export([source], out / format, format, screenshots="png", set_of_marks=True, told=told, ocr=ocr)
+            summary = export([source], out / format, format, screenshots="png", set_of_marks=True, secret_digests=told,
+                             ocr=ocr)
         found.left_out += summary.pictures_left_out
         shown = [Picture.of(content) for content in pictures(out)]
         found.pictures += len(shown)

@@ -4,7 +4,7 @@ import json
 import random
 from typing import Any
 
-from pipeline.outcomes.evidence import Asked
+from pipeline.outcomes.evidence import Request
 
 _TEXTS: dict[str, list[Any]] = {
     "string": ["Floor lamp", "floor-lamp", "Zoë", "“Zoe”", "Zoe.", "a  b", "N/A", "", "café", "Buffalo–Niagara",  # noqa: RUF001
@@ -104,9 +104,9 @@ def events(seed: int, count: int, sites: dict[str, str]) -> list[dict[str, Any]]
     return [_case(chance, sites) for _ in range(count)]
 
 
-def requests(entries: list[dict[str, Any]]) -> tuple[Asked, ...]:
+def requests(entries: list[dict[str, Any]]) -> tuple[Request, ...]:
     """The requests of entries of a HAR."""
-    return tuple(Asked(
+    return tuple(Request(
         each["request"]["method"], each["request"]["url"], max(0, each["response"]["status"]),
         each["request"].get("postData", {}).get("text", "").encode(), float(number),
         tuple((one["name"], one["value"]) for one in each["request"]["headers"]))

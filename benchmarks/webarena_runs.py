@@ -234,12 +234,12 @@ def _body(lines: list[Line], number: int, layout: RecordingLayout) -> None:
     line = lines[number]
     if line["body"]:
         content = _sent(layout, line).replace(b"Floor", b"Small").replace(b"Desk", b"Small")
-        line["body"] = derived.keep(layout, content)
+        line["body"] = derived.store_derived(layout, content)
 
 
 def _letters(lines: list[Line], number: int, layout: RecordingLayout) -> None:
     if lines[number]["body"]:
-        lines[number]["body"] = derived.keep(layout, _sent(layout, lines[number]).replace(b"lamp", b"LAMP"))
+        lines[number]["body"] = derived.store_derived(layout, _sent(layout, lines[number]).replace(b"lamp", b"LAMP"))
 
 
 def _no_body(lines: list[Line], number: int, layout: RecordingLayout) -> None:

@@ -23,9 +23,9 @@ from typing import Any
 from demotape.outcome_tasks import write_run
 from pipeline.outcomes import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
-from pipeline.outcomes.evidence import Evidence, Seen, of_recording
+from pipeline.outcomes.evidence import Evidence, PageState, of_recording
 from pipeline.outcomes.folding import Undecided
-from pipeline.outcomes.responses import spoken
+from pipeline.outcomes.responses import spoken_answer
 from pipeline.outcomes.values import fits
 from recorder import Recording
 from schemas import VERSIONS
@@ -83,7 +83,7 @@ def _comparable(session: webarena_runs.Session, answer: str) -> bool:
 
 
 def _answered(seen: Evidence, outcome: Outcome) -> Evidence:
-    return Evidence(seen.pages, spoken(seen.answer, outcome), seen.requests)
+    return Evidence(seen.pages, spoken_answer(seen.answer, outcome), seen.requests)
 
 
 def values(python: Path, folder: Path, seed: int, count: int) -> tuple[dict[str, Any], list[str]]:
@@ -114,7 +114,7 @@ def events(python: Path, folder: Path, seed: int, count: int) -> tuple[dict[str,
     theirs = asked(python, folder, sites=_SITES, cases=cases)["scores"]
     found, differ = Counter[float | None](), []
     for case, other in zip(cases, theirs, strict=True):
-        evidence = Evidence([Seen("", lambda: "")], case["answer"], webarena_cases.requests(case["entries"]))
+        evidence = Evidence([PageState("", lambda: "")], case["answer"], webarena_cases.requests(case["entries"]))
         mine = score(webarena_verified.read(case["task"], "a task", _SITES).outcome, evidence).value
         found[mine] += 1
         if mine is not None and mine != other:

@@ -17,7 +17,7 @@ from typing import Any
 from pipeline import cluster, refresh
 from pipeline.batch import executor
 from pipeline.outcomes.checking import Score
-from pipeline.outcomes.responses import spoken
+from pipeline.outcomes.responses import spoken_answer
 from recorder.reader import Recording
 from replay import running
 from replay.environment import Environment, scored, start_of
@@ -133,7 +133,7 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
     failed = next((each.reason for each in result.outcomes if each.verdict == "failed"), "")
     answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])
                    if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
-    found = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken(answer, outcome))
+    found = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken_answer(answer, outcome))
     return *_told(found, failed), sum(result.missing.values())
 
 

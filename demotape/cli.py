@@ -167,7 +167,7 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
     without = (("chat",) * without_chat + ("video",) * without_video + ("speech",) * without_speech
                + ("place",) * without_place)
     work = batch.jobs_for(recordings, chat, _roles(speakers), video, without, speech=speech, recogniser=recogniser,
-                          model=model, place=read_place(video_offset, video_drift, video_rectangle))
+                          model=model, placement=read_place(video_offset, video_drift, video_rectangle))
     for job in work:
         for note in summary.along_lines(job):
             errors.print(note)

@@ -120,7 +120,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
                             endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
-                            shard_size=shard_size << 20, allow=allow, told=told_secrets(database, store),
+                            shard_size=shard_size << 20, allow=allow, secret_digests=told_secrets(database, store),
                             **options)
     finally:
         damage.note(database, damaged, done)

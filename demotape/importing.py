@@ -15,7 +15,7 @@ from curator_web.demonstrations.library import Imported, import_recording
 from curator_web.errors import DatabaseAway
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
-from pipeline import limited, process
+from pipeline import process, sandbox
 from recorder import Recording
 from recorder.package.package_file import Package
 from recorder.package.receiving import receive
@@ -23,7 +23,7 @@ from schemas import InputError, limits
 
 from . import weblinx_import
 
-_WORK = limited.Processes(1, niceness=10)  # whoever looks at pages meanwhile comes first
+_WORK = sandbox.Processes(1, niceness=10)  # whoever looks at pages meanwhile comes first
 
 
 def import_path(database: Database, store: RecordingStore, path: Path, project: str | None = None) -> Imported:
@@ -70,10 +70,10 @@ def import_package(database: Database, store: RecordingStore, package: Path,
         return found if found.id == attempt.sent_as else replace(found, sent_as=attempt.sent_as)
 
 
-def _allowance(size: float) -> limited.Allowance:
+def _allowance(size: float) -> sandbox.Allowance:
     """What a package of so many MiB may take."""
-    return limited.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * size,
-                             min(limits.WORK_MEMORY + int(limits.MEMORY_MIB * size), limits.MOST_MEMORY),
+    return sandbox.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * size,
+                             min(limits.WORK_MEMORY + int(limits.MEMORY_MIB * size), limits.MAX_MEMORY_BYTES),
                              limits.JOB_CLOCK)
 
 

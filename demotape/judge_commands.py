@@ -18,7 +18,7 @@ from . import summary
 from .terminal import PATH, complain, console, errors, printable, progress, tell
 
 if TYPE_CHECKING:
-    from pipeline.judging.asking import Judgement
+    from pipeline.judging.model_judge import Judgement
     from pipeline.judging.trajectory import Trajectory
     from pipeline.model_endpoint import ModelSettings
 
@@ -116,10 +116,10 @@ def _ask(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: in
 
 def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", cache: Path | None, asked: _Asked, *,
              quiet: bool) -> None:
-    from pipeline.judging.asking import judged
+    from pipeline.judging.model_judge import judge_trajectory
 
     try:
-        judgement = judged(settings, trajectory, cache)
+        judgement = judge_trajectory(settings, trajectory, cache)
     except DemotapeError as error:
         asked.failed[settings.name] += 1
         complain("error", f"{path}: {error}")

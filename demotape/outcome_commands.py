@@ -15,7 +15,7 @@ from .outcome_tasks import TASK_FORMATS, placeholders
 from .terminal import PATH, complain, console, printable
 
 if TYPE_CHECKING:
-    from pipeline.outcomes.checking import Held
+    from pipeline.outcomes.checking import CheckResult
     from pipeline.outcomes.evidence import Evidence
     from recorder import Recording
     from schemas.outcome_types import Outcome, OutcomeCheck
@@ -50,7 +50,7 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
     The exit code is 1 when it was not done, that cannot be decided, or a check holds before anything was done.
     """
     from pipeline.outcomes.evidence import of_recording
-    from pipeline.outcomes.responses import spoken
+    from pipeline.outcomes.responses import spoken_answer
     from recorder import Recording
 
     if sum(map(bool, (checks, task, propose))) > 1:
@@ -70,7 +70,7 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
     if write_run:
         outcome_tasks.write_run(wanted, opened, evidence, write_run)
     if opened.manifest.get("provenance", {}).get("actor") != "agent":
-        evidence = replace(evidence, answer=spoken(evidence.answer, wanted))
+        evidence = replace(evidence, answer=spoken_answer(evidence.answer, wanted))
     _evaluate(wanted, opened, evidence, as_json, each_alone=not task)
 
 
@@ -79,12 +79,12 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
     """Print what came of the checks. `each_alone`: none may hold at the start; else it suffices that not all do."""
     from pipeline.outcomes.checking import score
     from pipeline.outcomes.expressions import Expressions
-    from pipeline.outcomes.proposing import refused
+    from pipeline.outcomes.proposing import refusal_reason
 
     with Expressions(recording) as evaluate:
         evidence = replace(evidence, evaluate=evaluate)
         found = score(wanted, evidence)
-        early = [refused(each.check, evidence) if each.holds else "" for each in found.checks]
+        early = [refusal_reason(each.check, evidence) if each.holds else "" for each in found.checks]
         if not each_alone and not all(early):
             early = [""] * len(early)
     if as_json:
@@ -104,12 +104,12 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
             found.value, "an outcome check holds before anything was done, so it says nothing"))
 
 
-def _told(held: "Held") -> dict[str, Any]:
+def _told(held: "CheckResult") -> dict[str, Any]:
     return {"check": held.check, "holds": held.holds, "reason": held.reason} | (
         {"parts": [_told(each) for each in held.parts]} if held.parts else {})
 
 
-def _named(held: "Held") -> str:
+def _named(held: "CheckResult") -> str:
     """A check in a line."""
     check = {name: value for name, value in held.check.items() if name not in ("kind", "checks")}
     return printable(f"{held.check['kind']} {json.dumps(check, ensure_ascii=False)}"[:200])
@@ -145,13 +145,13 @@ def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demon
              ) -> "list[OutcomeCheck]":
     """Checks that a session suggests; with `run`, and where its network was kept, those that hold when its
     demonstration is run again, too. Raises InputError when there are none, or it cannot be run."""
-    from pipeline.outcomes.proposing import confirmed, propose
+    from pipeline.outcomes.proposing import confirm, propose
 
     found = propose(evidence, demonstration["turns"])
     if run and found and recording.layout.network.exists():
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
             again = _run_again(recording, demonstration, Path(folder) / "run", evidence.answer)
-            found = confirmed(found, evidence, again)
+            found = confirm(found, evidence, again)
     if not found:
         raise InputError(f"{recording.layout.root}: nothing in it tells the end from what was before, also when it is "
                          "run again; write outcome.json yourself")

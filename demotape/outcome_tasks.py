@@ -34,7 +34,8 @@ def read(path: Path, task_id: str | None, sites: Mapping[str, str], recording: "
             return known[address]
         name = Path(address).name
         beside = path.parent / name if name else path
-        return derived.keep(recording.layout, read_named(beside, limits.BLOB)) if name and beside.is_file() else None
+        return derived.store_derived(recording.layout,
+                                     read_named(beside, limits.BLOB)) if name and beside.is_file() else None
 
     if webarena_verified.is_task(content):
         found = webarena_verified.read(content, str(path), sites)
@@ -90,12 +91,12 @@ def write(format: str, wanted: "Outcome", recording: "Recording", evidence: "Evi
 def write_run(wanted: "Outcome", recording: "Recording", evidence: "Evidence", folder: Path) -> None:
     """Write the answer and the network of a recording as WebArena-Verified reads them. Raises InputError when its
     network was not kept."""
-    from pipeline.outcomes.responses import structured, task_type
+    from pipeline.outcomes.responses import structured_answer, task_type
     from replay.har_writing import write_har
     from replay.reading import read_recording
 
     answer = evidence.answer
     if recording.manifest.get("provenance", {}).get("actor") != "agent":
-        answer = structured(answer, task_type(wanted["checks"]))
+        answer = structured_answer(answer, task_type(wanted["checks"]))
     write_har(read_recording(recording), folder / "network.har")
     write_atomically(folder / "agent_response.json", answer.encode())

@@ -149,7 +149,8 @@ def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
             result = asyncio.run(running.run(
                 Recording(recording), demonstration, out or Path(folder) / "run", live=live, headless=not window,
                 on_turn=lambda done, of: step("")))
-        made = proof_of(demonstration, result, live=live, keep=partial(derived.keep, RecordingLayout(recording)))
+        made = proof_of(demonstration, result, live=live,
+                        keep=partial(derived.store_derived, RecordingLayout(recording)))
     proofs.write(recording, made)
     return made
 

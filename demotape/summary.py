@@ -67,19 +67,20 @@ def loss_note(path: Path, *, of_lines: bool) -> str:
 def along_lines(job) -> list[str]:
     """What a recording is to be processed with that is not given now, before it is: what was given the last time, and
     subtitles beside the video."""
-    from pipeline.cache.given import Given
-    from pipeline.processing import recall
+    from pipeline.cache.process_inputs import ProcessInputs
+    from pipeline.processing import load_previous
 
     without = {*job.without, *(("speech",) if job.recogniser else ())}
     try:
-        along = recall(job.path, Given(job.chat, job.speakers, job.video, job.speech, place=job.place), without)
+        along = load_previous(job.path, ProcessInputs(job.chat, job.speakers, job.video, job.speech,
+                                                      placement=job.placement), without)
     except DemotapeError:
         return []  # processing says it
-    lines = [f"{job.path}: again with {' and '.join(along.again)}, given the last time"] if along.again else []
-    if along.beside and along.speech:
+    lines = [f"{job.path}: again with {' and '.join(along.reused)}, given the last time"] if along.reused else []
+    if along.is_sidecar and along.speech:
         lines.append(f"{job.path}: with the speech in {along.speech.name}, which lies beside the video")
-    elif along.left and not job.recogniser:
-        lines.append(f"{job.path}: without the speech in {along.left}, which is of another video")
+    elif along.excluded_speech and not job.recogniser:
+        lines.append(f"{job.path}: without the speech in {along.excluded_speech}, which is of another video")
     return lines
 
 

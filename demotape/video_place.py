@@ -3,14 +3,14 @@
 from contextlib import suppress
 
 from schemas import InputError
-from schemas.demonstration import VideoPlaceSchema
+from schemas.demonstration import VideoPlacementSchema
 from schemas.files import validated
-from schemas.types import VideoPlace
+from schemas.types import VideoPlacement
 
 _SIDES = ("left", "top", "width", "height")
 
 
-def read_place(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlace | None:
+def read_place(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlacement | None:
     """What the options say, None when they say nothing; raises InputError naming the option that is wrong."""
     if drift is not None and offset is None:
         raise InputError("--video-drift goes with --video-offset")
@@ -19,7 +19,7 @@ def read_place(offset: float | None, drift: float | None, rectangle: str | None)
         place["rectangle"] = dict(zip(_SIDES, _numbers(rectangle), strict=True))
     if not place:
         return None
-    found: VideoPlace = validated(place, VideoPlaceSchema(), "--video-offset, --video-drift, --video-rectangle")
+    found: VideoPlacement = validated(place, VideoPlacementSchema(), "--video-offset, --video-drift, --video-rectangle")
     return found
 
 

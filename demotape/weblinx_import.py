@@ -122,9 +122,9 @@ class _Turn:
         number = PAGE_NUMBER.match(name)
         boxes = f"bboxes/bboxes-{number[1]}.json" if number else None
         if boxes is None or not (self._folder / boxes).exists():
-            return self._writer.blob(dom, like="dom"), None
+            return self._writer.blob(dom, kind="dom"), None
         rows = _table(content, _json(self._folder, boxes))
-        return self._writer.blob(dom, like="dom"), self._writer.blob(json.dumps(rows).encode(), like="elements")
+        return self._writer.blob(dom, kind="dom"), self._writer.blob(json.dumps(rows).encode(), kind="elements")
 
     def _file(self, room: str, name: Any) -> bytes | None:
         """Content of a file that the replay names; None when it names none or there is none."""

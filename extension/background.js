@@ -1,12 +1,12 @@
 // The service worker: reports what the browser says to the offscreen document, and does for it what only a service worker
 // may. Chrome may stop it at any moment, so it remembers nothing, and whatever it is asked for can be asked for twice.
 import { readMhtml } from "./mhtml.js";
-import { passed } from "./passed.js";
+import { sleep } from "./sleep.js";
 
-const CAPTURE = ["frame_group", "own", "secrets", "elements", "plain", "markup", "snapshot_cache", "shown", "table", "closed_roots", "snapshot", "sending", "rest", "events"];
+const CAPTURE = ["frame_group", "dom_safe_access", "secrets", "elements", "fast_serialize", "markup", "snapshot_cache", "paint_tracking", "table", "closed_roots", "snapshot", "sending", "idle_snapshot", "events"];
 const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
-const TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const INJECTING = 10_000; // ms that the frames of a tab have to take the scripts; a page that hangs never does
 const RED = "#b3261e";
 
@@ -18,7 +18,7 @@ const wall = () => (performance.timeOrigin + performance.now()) / 1000;
 const telling = new Set();
 
 /** Tell the offscreen document what the browser reports; nobody listens while nothing is recorded. */
-function tell(kind, news) {
+function notify(kind, news) {
   const sent = chrome.runtime.sendMessage({ to: "offscreen", news: { kind, at: wall(), ...news } }).catch(onSilence)
     .finally(() => telling.delete(sent));
   telling.add(sent);
@@ -35,42 +35,42 @@ async function onSilence() {
 const factsOf = ({ id, windowId, openerTabId = null, active, url = "", pendingUrl = "" }) =>
   ({ chromeTab: id, window: windowId, opener: openerTabId, active, url: url || pendingUrl });
 
-chrome.tabs.onCreated.addListener((tab) => tell("created", factsOf(tab)));
-chrome.tabs.onRemoved.addListener((chromeTab) => tell("removed", { chromeTab }));
-chrome.tabs.onReplaced.addListener((added, removed) => tell("replaced", { chromeTab: added, removed }));
-chrome.tabs.onActivated.addListener(({ tabId, windowId }) => tell("shown", { chromeTab: tabId, window: windowId }));
-chrome.tabs.onZoomChange.addListener(({ tabId, newZoomFactor }) => tell("zoom", { chromeTab: tabId, zoom: newZoomFactor }));
+chrome.tabs.onCreated.addListener((tab) => notify("created", factsOf(tab)));
+chrome.tabs.onRemoved.addListener((chromeTab) => notify("removed", { chromeTab }));
+chrome.tabs.onReplaced.addListener((added, removed) => notify("replaced", { chromeTab: added, removed }));
+chrome.tabs.onActivated.addListener(({ tabId, windowId }) => notify("shown", { chromeTab: tabId, window: windowId }));
+chrome.tabs.onZoomChange.addListener(({ tabId, newZoomFactor }) => notify("zoom", { chromeTab: tabId, zoom: newZoomFactor }));
 chrome.windows.onFocusChanged.addListener(async (window) => {
   if (window === chrome.windows.WINDOW_ID_NONE) return;
   const [tab] = await chrome.tabs.query({ windowId: window, active: true });
-  if (tab) tell("shown", { chromeTab: tab.id, window });
+  if (tab) notify("shown", { chromeTab: tab.id, window });
 });
 
 const isTop = ({ frameId, documentLifecycle }) => frameId === 0 && documentLifecycle !== "prerender";
 const seconds = (milliseconds) => milliseconds / 1000;
 
 chrome.webNavigation.onBeforeNavigate.addListener((details) => {
-  if (isTop(details)) tell("navigating", { chromeTab: details.tabId, url: details.url, started: seconds(details.timeStamp) });
+  if (isTop(details)) notify("navigating", { chromeTab: details.tabId, url: details.url, started: seconds(details.timeStamp) });
 });
-function tellNavigated(details, sameDocument) {
+function notifyNavigated(details, sameDocument) {
   if (!isTop(details)) return;
-  tell("navigated", {
+  notify("navigated", {
     chromeTab: details.tabId, url: details.url, committed: seconds(details.timeStamp), document: details.documentId,
     transition: details.transitionType, qualifiers: details.transitionQualifiers, sameDocument,
   });
 }
-chrome.webNavigation.onCommitted.addListener((details) => tellNavigated(details, false));
-chrome.webNavigation.onHistoryStateUpdated.addListener((details) => tellNavigated(details, true));
-chrome.webNavigation.onReferenceFragmentUpdated.addListener((details) => tellNavigated(details, true));
+chrome.webNavigation.onCommitted.addListener((details) => notifyNavigated(details, false));
+chrome.webNavigation.onHistoryStateUpdated.addListener((details) => notifyNavigated(details, true));
+chrome.webNavigation.onReferenceFragmentUpdated.addListener((details) => notifyNavigated(details, true));
 
 /** The click on the toolbar: opens the panel, and lets Chrome give us the stream of this tab. */
 chrome.action.onClicked.addListener((tab) => {
   chrome.sidePanel.open({ windowId: tab.windowId });
-  tell("invoked", factsOf(tab));
+  notify("invoked", factsOf(tab));
 });
 
 /** Keys that the person chose, wherever they are (chrome://extensions/shortcuts); pages do not get them. */
-chrome.commands.onCommand.addListener((command) => tell("command", { command }));
+chrome.commands.onCommand.addListener((command) => notify("command", { command }));
 
 /** What was being sent when the browser was closed is sent on. */
 chrome.runtime.onStartup.addListener(() => TASKS.offscreen());
@@ -110,7 +110,7 @@ const TASKS = {
 
   /** Be loaded into the documents that a tab shows already, the outer frames first: inner ones look for them. */
   async inject({ chromeTab }) {
-    const late = passed(INJECTING);
+    const late = sleep(INJECTING);
     for (const frames of byDepth(await chrome.webNavigation.getAllFrames({ tabId: chromeTab }))) {
       const done = frames.map((frame) => injectInto({ tabId: chromeTab, frameIds: [frame] }));
       await Promise.race([Promise.all(done), late]);
@@ -135,7 +135,7 @@ const TASKS = {
       try {
         return readMhtml(await page.text());
       } catch (error) {
-        if (attempt === TRIES) throw error; // Chrome may take its temporary file away before it is read
+        if (attempt === MAX_ATTEMPTS) throw error; // Chrome may take its temporary file away before it is read
       }
     }
   },

@@ -8,7 +8,7 @@
 
 var demotapeBridge = (function () {
   const RESOURCES = new Set(["css", "img", "image", "input", "link"]);
-  const RESOURCES_REST = 100; // ms without a new style sheet, picture or font before the offscreen document is told
+  const RESOURCES_IDLE_MS = 100; // ms without a new style sheet, picture or font before the offscreen document is told
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
   let begun = wall(); // when this document began to be shown, as far as it is known here
@@ -19,12 +19,12 @@ var demotapeBridge = (function () {
 
   /** Take what the capture script tells. */
   function send(message) {
-    if (message.type === "closedRootCandidates") return lookIntoClosedRoots();
+    if (message.type === "closedRootCandidates") return openClosedRoots();
     post({ number: ++numbered, sent: wall(), text: JSON.stringify(message) });
   }
 
   /** What a secret field holds: the offscreen document keeps it in memory only, to find it wherever else it turns up. */
-  function tellSecret(field, value) {
+  function sendSecret(field, value) {
     post({ number: ++numbered, secret: { field, value } });
   }
 
@@ -60,27 +60,27 @@ var demotapeBridge = (function () {
     port.heard = true;
     if (order.acknowledged) unacknowledged = unacknowledged.filter(({ number }) => number > order.acknowledged);
     if (order.tell) tell(order.tell);
-    if (order.late) demotape.shown.late();
+    if (order.late) demotape.paintTracking.late();
     if (order.record === "on") begin();
-    if (order.record === "wait") rest();
+    if (order.record === "wait") pause();
     if (order.record === "off") end();
   }
 
   /** Tell where secrets stand now; the answer comes after that. */
   function tell(asked) {
-    if (running) demotape.rest.tell();
+    if (running) demotape.idleSnapshot.sendReport();
     port?.postMessage({ told: asked });
   }
 
   function begin() {
     if (running) return;
     running = true;
-    demotape.events.start(send, tellSecret);
+    demotape.events.start(send, sendSecret);
     resources.observe({ type: "resource", buffered: true });
   }
 
   /** Hear nothing, but stay within reach of the offscreen document. */
-  function rest() {
+  function pause() {
     if (!running) return;
     running = false;
     demotape.events.stop();
@@ -94,7 +94,7 @@ var demotapeBridge = (function () {
   }
 
   function end() {
-    rest();
+    pause();
     unacknowledged = [];
     const open = port;
     port = null;
@@ -105,11 +105,11 @@ var demotapeBridge = (function () {
     const entries = /** @type {PerformanceResourceTiming[]} */ (list.getEntries());
     if (!entries.some(({ initiatorType }) => RESOURCES.has(initiatorType))) return;
     cancelResources?.();
-    cancelResources = demotape.later(() => port?.postMessage({ resources: true }), RESOURCES_REST);
+    cancelResources = demotape.later(() => port?.postMessage({ resources: true }), RESOURCES_IDLE_MS);
   });
 
-  function lookIntoClosedRoots() {
-    for (const element of demotape.closedRoots.take()) {
+  function openClosedRoots() {
+    for (const element of demotape.closedRoots.takeCandidates()) {
       const root = element instanceof HTMLElement && chrome.dom.openOrClosedShadowRoot(element);
       if (root && root.mode === "closed") demotape.closedRoots.adopt(root);
     }
@@ -120,7 +120,7 @@ var demotapeBridge = (function () {
     if (!event.persisted || !running) return;
     port = null;
     begun = wall();
-    rest();
+    pause();
     wake();
   });
 

@@ -1,6 +1,6 @@
 // Reads MHTML as Chrome writes it (RFC 2557): which style sheets, images and fonts a page has loaded. Pure.
 
-const KEPT = /^(text\/css|image\/|font\/|application\/(x-)?font|application\/vnd\.ms-fontobject)/i;
+const STORED_TYPES = /^(text\/css|image\/|font\/|application\/(x-)?font|application\/vnd\.ms-fontobject)/i;
 
 /**
  * The resources of a page: address, media type, content in base64. What is no style sheet, image or font, such as the
@@ -18,7 +18,7 @@ function readPart(part) {
   const headers = part.slice(0, end).replace(/\r?\n[ \t]+/g, " ");
   const header = (name) => new RegExp(`^${name}: *(.*?) *$`, "im").exec(headers)?.[1] ?? "";
   const url = header("Content-Location"), type = header("Content-Type").split(";")[0];
-  if (!/^https?:/.test(url) || !KEPT.test(type)) return null;
+  if (!/^https?:/.test(url) || !STORED_TYPES.test(type)) return null;
   const body = part.slice(end).replace(/^\r?\n\r?\n/, "").replace(/\r?\n$/, "");
   const encoding = header("Content-Transfer-Encoding").toLowerCase();
   if (encoding === "base64") return { url, type, content: body.replace(/\s+/g, "") };

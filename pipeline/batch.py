@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import read_json
-from schemas.types import VideoPlace
+from schemas.types import VideoPlacement
 
 from . import cluster, plugins, workers
 from .processing import refresh
@@ -32,7 +32,7 @@ class Job:
     recogniser: str | None = None
     model: str | None = None
     without: tuple[str, ...] = ()
-    place: VideoPlace | None = None
+    placement: VideoPlacement | None = None
 
 
 @dataclass(frozen=True)
@@ -102,12 +102,12 @@ def work(job: Job) -> Outcome:
 
 
 def _work(job: Job) -> Outcome:
-    workers.keep_freed_memory()
+    workers.retain_freed_memory()
     try:
         before = _chat_turns(job.path)
         demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video,
                                          speech=job.speech, recogniser=job.recogniser, model=job.model,
-                                         place=job.place, without=job.without)
+                                         placement=job.placement, without=job.without)
     except DemotapeError as error:
         return Outcome(job.path, "failed", str(error), error.exit_code)
     except Exception as error:  # whatever one broken recording does, the others go on
@@ -137,7 +137,7 @@ def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
     Raises what `cluster.connected` does.
     """
     if scheduler:
-        with cluster.connected(scheduler) as client:
+        with cluster.connect(scheduler) as client:
             yield _OnCluster(client)
         return
     chosen = _Here() if jobs == 1 else _pool(jobs)
@@ -183,14 +183,14 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
 
 def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None,
              without: tuple[str, ...] = (), *, speech: Path | None = None, recogniser: str | None = None,
-             model: str | None = None, place: VideoPlace | None = None) -> list[Job]:
+             model: str | None = None, placement: VideoPlacement | None = None) -> list[Job]:
     """One job a recording, with absolute paths of what goes along; raises InputError for a video or the speech of
     several."""
     paths = list(paths)
-    if (video is not None or place) and len(paths) > 1:
-        what = "--video goes" if video else "where a video belongs goes"
-        raise InputError(f"{what} with one recording: a video shows one session")
+    if (video is not None or placement) and len(paths) > 1:
+        subject = "--video goes" if video else "where a video belongs goes"
+        raise InputError(f"{subject} with one recording: a video shows one session")
     if speech is not None and len(paths) > 1:
         raise InputError("--speech goes with one recording: it is what was said in one session")
     return [Job(path, chat and chat.resolve(), speakers, video and video.absolute(), speech and speech.absolute(),
-                recogniser, model, without, place) for path in paths]
+                recogniser, model, without, placement) for path in paths]

@@ -21,7 +21,7 @@ ANSWER_TIMEOUT = 60  # seconds in which all workers must answer, though they are
 
 
 @contextmanager
-def connected(address: str) -> Iterator["Client"]:
+def connect(address: str) -> Iterator["Client"]:
     """A client of the scheduler at `tcp://HOST:PORT`, which has workers.
 
     The workers need demotape, and the recordings under the same paths. Raises InputError when there is no scheduler at
@@ -56,18 +56,18 @@ def _check_versions(client: "Client", address: str) -> None:
     """Raise InputError where scheduler or workers have another demotape: they would give no answer, or another one."""
     ours = version("demotape")
     try:
-        found = client.sync(client.run, eval, _THEIRS, on_error="return", callback_timeout=ANSWER_TIMEOUT)
+        versions = client.sync(client.run, eval, _THEIRS, on_error="return", callback_timeout=ANSWER_TIMEOUT)
     except TimeoutError:
         raise InputError(f"--scheduler {address}: a worker does not answer; look at each and end the one that "
                          "hangs") from None
     try:
-        found[address] = client.run_on_scheduler(eval, _THEIRS)
+        versions[address] = client.run_on_scheduler(eval, _THEIRS)
     except Exception as error:  # whatever it is
-        found[address] = error
-    for each, theirs in found.items():
+        versions[address] = error
+    for worker, theirs in versions.items():
         if theirs != ours:
-            what = "no demotape that runs" if isinstance(theirs, Exception) else f"demotape {theirs}"
-            raise InputError(f"--scheduler {address}: {each} has {what}; install demotape {ours} there")
+            description = "no demotape that runs" if isinstance(theirs, Exception) else f"demotape {theirs}"
+            raise InputError(f"--scheduler {address}: {worker} has {description}; install demotape {ours} there")
 
 
 def submit(client: "Client", function: Callable[..., Result], *arguments: Any, **named: Any) -> Callable[[], Result]:
@@ -95,7 +95,7 @@ def threads(client: "Client") -> int:
 
 
 @contextmanager
-def failures(what: str) -> Iterator[None]:
+def failures(activity: str) -> Iterator[None]:
     """Raises DemotapeError for what the cluster, not the work, does wrong while it works on `what`."""
     if "distributed" not in sys.modules:  # nobody works on a cluster
         yield
@@ -106,7 +106,7 @@ def failures(what: str) -> Iterator[None]:
     try:
         yield
     except KilledWorker:
-        raise DemotapeError(f"{what}: the workers of the cluster that worked on it died (out of memory?)") from None
+        raise DemotapeError(f"{activity}: the workers of the cluster that worked on it died (out of memory?)") from None
     except (CancelledError, CommClosedError):
-        raise DemotapeError(f"{what}: the connection to the cluster's scheduler was lost; begin again once it is "
+        raise DemotapeError(f"{activity}: the connection to the cluster's scheduler was lost; begin again once it is "
                             "there") from None

@@ -9,7 +9,7 @@ from schemas.addresses import split_address
 from schemas.text import storable
 from schemas.types import ConsoleLine
 
-MOST = 100  # lines that are told
+MAX_LINES = 100  # lines that are told
 _SHOWN = 300  # characters of a path
 
 
@@ -36,7 +36,7 @@ class Lines(TypedDict):
     errors: int
 
 
-def lines(recording: Recording, begin: float, end: float | None) -> Lines:
+def summarize(recording: Recording, begin: float, end: float | None) -> Lines:
     """What was written from `begin` on and before `end` (None: to the end), seconds of the recording.
 
     Raises InputError for a file that cannot be read.
@@ -49,21 +49,21 @@ def lines(recording: Recording, begin: float, end: float | None) -> Lines:
         total += 1
         errors += line["level"] == "error"
         heapq.heappush(first, (-line["time"], -number, line))
-        if len(first) > MOST:
+        if len(first) > MAX_LINES:
             heapq.heappop(first)
-    told = [_told(line) for *_, line in sorted(first, key=lambda each: each[:2], reverse=True)]
-    return {"lines": told, "total": total, "errors": errors}
+    result = [_summary(line) for *_, line in sorted(first, key=lambda entry: entry[:2], reverse=True)]
+    return {"lines": result, "total": total, "errors": errors}
 
 
-def _told(line: ConsoleLine) -> Line:
+def _summary(line: ConsoleLine) -> Line:
     script = storable(line.get("script", ""))
     address = split_address(script)
     path = address.path if address.netloc else ""  # of data: and the like the whole content would be one
-    told: Line = {"time": round(line["time"], 3), "tab": line["tab"], "kind": line["kind"], "level": line["level"],
+    summary: Line = {"time": round(line["time"], 3), "tab": line["tab"], "kind": line["kind"], "level": line["level"],
                   "text": storable(line["text"]), "path": path[:_SHOWN],
                   "host": (address.netloc.rpartition("@")[2] or address.scheme)[:_SHOWN]}
     if "line" in line:
-        told["line"] = line["line"]
+        summary["line"] = line["line"]
     if "column" in line:
-        told["column"] = line["column"]
-    return told
+        summary["column"] = line["column"]
+    return summary

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recorder.reader import Recording
-from schemas.types import VideoPlace
+from schemas.types import VideoPlacement
 
 from .cache import derived
 
@@ -21,7 +21,7 @@ class VideoSpan:
     end: float
     start: float
     rate: float
-    sure: float
+    confidence: float
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Context:
     speech: Path | None = None
     again: bool = False  # the speakers are those of the last time: some may not speak any more
     video_spans: list[VideoSpan] = field(default_factory=list)  # told by align for the stages behind it
-    place: VideoPlace | None = None  # a person's word on where the video belongs
+    placement: VideoPlacement | None = None  # a person's word on where the video belongs
 
-    def keep(self, content: bytes) -> str:
+    def store_blob(self, content: bytes) -> str:
         """Keep a picture that no recorder took among the derived blobs; returns its name."""
-        return derived.keep(self.recording.layout, content)
+        return derived.store_derived(self.recording.layout, content)

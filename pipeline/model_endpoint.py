@@ -19,7 +19,7 @@ from .timed_connection import FAILURES, TimedConnection
 NAMES = ("DEMOTAPE_MODEL_URL", "DEMOTAPE_MODEL", "DEMOTAPE_MODEL_KEY")  # of address, model and key, for people
 NAME_LENGTH = 90
 SECONDS = 120.0  # for all tries together, with the pauses between them
-MOST_BYTES = 1 << 20  # of an answer
+MAX_ANSWER_BYTES = 1 << 20  # of an answer
 PAUSES = (1.0, 5.0)  # seconds before the second and the third try
 LONGEST_PAUSE = 30.0  # that an endpoint may ask for
 _WAIT = re.compile(r"\d{1,4}")  # Retry-After in seconds; as a date it is not looked at
@@ -93,7 +93,7 @@ def ask(settings: ModelSettings, body: bytes, pause: Callable[[float], None] = t
     end = time.monotonic() + settings.seconds
     for wait in (*PAUSES, None):
         try:
-            return _answer(_asked(settings, body, end - time.monotonic()))
+            return _answer(_post(settings, body, end - time.monotonic()))
         except _Busy as busy:
             reason = f"it answers {busy.code}"
             seconds = 0.0 if wait is None else max(wait, busy.seconds)
@@ -121,7 +121,7 @@ def _where(settings: ModelSettings) -> str:
     return f"the model {settings.name} at {settings.host}"
 
 
-def _asked(settings: ModelSettings, body: bytes, seconds: float) -> bytes:
+def _post(settings: ModelSettings, body: bytes, seconds: float) -> bytes:
     """The body of an answer with code 200. Redirects are not followed: the key is for this endpoint only."""
     parts = split_address(settings.url)
     host, tls = parts.hostname or "", parts.scheme == "https"
@@ -129,39 +129,39 @@ def _asked(settings: ModelSettings, body: bytes, seconds: float) -> bytes:
     headers = {"content-type": "application/json", "accept": "application/json", "user-agent": "demotape",
                "connection": "close"} | ({"authorization": f"Bearer {settings.key}"} if settings.key else {})
     target = f"{parts.path.rstrip('/')}/chat/completions" + (f"?{parts.query}" if parts.query else "")
-    connection = TimedConnection(host, port, _resolved(host, port), tls=tls, seconds=max(seconds, 0.01))
+    connection = TimedConnection(host, port, _resolve(host, port), tls=tls, seconds=max(seconds, 0.01))
     with connection.open():
         try:
             connection.request("POST", target, body, headers)
             answer = connection.getresponse()
-            content = answer.read(MOST_BYTES + 1)
+            content = answer.read(MAX_ANSWER_BYTES + 1)
         except FAILURES as error:
-            raise _Unfit(_told(connection, error, settings.seconds)) from None
+            raise _Unfit(_describe_error(connection, error, settings.seconds)) from None
     if connection.is_cut:
         raise _Unfit(f"no answer within {settings.seconds:g} seconds")
     if answer.status == 429 or answer.status >= 500:
-        asked = answer.getheader("retry-after") or ""
-        raise _Busy(answer.status, min(float(asked), LONGEST_PAUSE) if _WAIT.fullmatch(asked) else 0.0)
+        retry_after = answer.getheader("retry-after") or ""
+        raise _Busy(answer.status, min(float(retry_after), LONGEST_PAUSE) if _WAIT.fullmatch(retry_after) else 0.0)
     if answer.status != 200:
         raise _Unfit(_REFUSALS.get(answer.status, f"it answers {answer.status}"))
-    if len(content) > MOST_BYTES:
-        raise _Unfit(f"its answer is larger than {MOST_BYTES >> 20} MiB")
+    if len(content) > MAX_ANSWER_BYTES:
+        raise _Unfit(f"its answer is larger than {MAX_ANSWER_BYTES >> 20} MiB")
     return content
 
 
-def _told(connection: TimedConnection, error: Exception, seconds: float) -> str:
+def _describe_error(connection: TimedConnection, error: Exception, seconds: float) -> str:
     """A try's own share of the seconds says nothing to people."""
     if connection.is_cut or isinstance(error, TimeoutError):
         return f"no answer within {seconds:g} seconds"
-    return connection.told(error)
+    return connection.describe(error)
 
 
-def _resolved(host: str, port: int) -> list[str]:
+def _resolve(host: str, port: int) -> list[str]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise _Unfit("its name cannot be resolved") from None
-    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+    return list(dict.fromkeys(str(address[0]) for *_, address in addresses))
 
 
 def _answer(content: bytes) -> Completion:
@@ -182,4 +182,5 @@ def _answer(content: bytes) -> Completion:
 def _count(usage: Any, name: str) -> int | None:
     """A number of tokens; None where the endpoint tells none, or nonsense."""
     count = usage.get(name) if isinstance(usage, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= limits.WHOLE else None
+    is_count = isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= limits.MAX_INTEGER
+    return count if is_count else None

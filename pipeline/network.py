@@ -19,10 +19,10 @@ from schemas.addresses import split_address
 from schemas.files import open_inside, read_lines, reason
 from schemas.network import ExchangeSchema
 
-MOST = 100  # requests that are told
+MAX_REQUESTS = 100  # requests that are told
 _SHOWN = 300  # characters of a path, and of what else others chose
 _LENGTH = re.compile("[0-9]{1,12}")
-_TOLD = ("time", "duration", "tab", "method", "url", "status", "answer_headers", "answer_body", "failure")
+_SUMMARY_FIELDS = ("time", "duration", "tab", "method", "url", "status", "answer_headers", "answer_body", "failure")
 
 
 class Request(TypedDict):
@@ -54,44 +54,45 @@ def requests(recording: Recording, begin: float, end: float | None) -> Requests:
     Raises InputError for a file that cannot be read.
     """
     total = 0
-    first: list[tuple[float, int, _Read]] = []  # a heap that begins with the last of those that are told
-    for number, read in enumerate(_kept_or_har(recording)):
+    first: list[tuple[float, int, _StoredRequest]] = []  # a heap that begins with the last of those that are told
+    for number, read in enumerate(_stored_or_har(recording)):
         time = read.request["time"]
         if time < begin or (end is not None and time >= end):
             continue
         total += 1
         heapq.heappush(first, (-time, -number, read))
-        if len(first) > MOST:
+        if len(first) > MAX_REQUESTS:
             heapq.heappop(first)
-    told = [_with_size(recording, read) for _, _, read in sorted(first, key=lambda each: each[:2], reverse=True)]
-    return {"requests": told, "total": total}
+    result = [_with_size(recording, read) for _, _, read in sorted(first, key=lambda entry: entry[:2], reverse=True)]
+    return {"requests": result, "total": total}
 
 
 @dataclass(frozen=True)
-class _Read:
+class _StoredRequest:
     """A request as it was read; `body`: the blob of its answer, by which its size is found where no header tells it."""
 
     request: Request
     body: str | None = None
 
 
-def _kept_or_har(recording: Recording) -> Iterator[_Read]:
+def _stored_or_har(recording: Recording) -> Iterator[_StoredRequest]:
     if recording.layout.network.exists():
-        return _kept(recording)
-    return _of_har(recording) if recording.layout.har.exists() else iter(())
+        return _stored_requests(recording)
+    return _har_requests(recording) if recording.layout.har.exists() else iter(())
 
 
-def _kept(recording: Recording) -> Iterator[_Read]:
-    schema = ExchangeSchema(only=_TOLD, unknown=EXCLUDE)
+def _stored_requests(recording: Recording) -> Iterator[_StoredRequest]:
+    schema = ExchangeSchema(only=_SUMMARY_FIELDS, unknown=EXCLUDE)
     for line in read_lines(recording.layout.network, schema, recording.version):
-        headers = {each["name"].lower(): each["value"] for each in line["answer_headers"]}
+        headers = {header["name"].lower(): header["value"] for header in line["answer_headers"]}
         length = headers.get("content-length", "")
-        yield _Read(_request(line["time"], line["duration"], line["tab"], line["method"], line["url"], line["status"],
+        yield _StoredRequest(_request(line["time"], line["duration"], line["tab"], line["method"], line["url"],
+                                      line["status"],
                              headers.get("content-type", ""), int(length) if _LENGTH.fullmatch(length) else None,
                              line["failure"]), line["answer_body"])
 
 
-def _of_har(recording: Recording) -> Iterator[_Read]:
+def _har_requests(recording: Recording) -> Iterator[_StoredRequest]:
     """Those of network.har, which the recorder writes line by line; what is no entry of ours is passed over."""
     path, started = recording.layout.har, recording.manifest["started_at"]
     try:
@@ -100,19 +101,19 @@ def _of_har(recording: Recording) -> Iterator[_Read]:
                 if not line.endswith(b"\n"):
                     continue
                 with suppress(ValueError, TypeError, KeyError, OverflowError, RecursionError):
-                    yield _of_entry(json.loads(line.strip().rstrip(b",")), started)
+                    yield _har_request(json.loads(line.strip().rstrip(b",")), started)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
 
 
-def _of_entry(entry: Any, started: datetime) -> _Read:
-    asked, answer = entry["request"], entry["response"]
+def _har_request(entry: Any, started: datetime) -> _StoredRequest:
+    request, answer = entry["request"], entry["response"]
     began = (datetime.fromisoformat(entry["startedDateTime"]) - started).total_seconds()
     status, size, took = int(answer["status"]), int(answer["content"]["size"]), float(entry["time"]) / 1000
     if not math.isfinite(took):
         raise ValueError
-    return _Read(_request(began, took, int(entry.get("_tab", 1)), str(asked["method"]),
-                          str(asked["url"]), max(status, 0), str(answer["content"]["mimeType"]),
+    return _StoredRequest(_request(began, took, int(entry.get("_tab", 1)), str(request["method"]),
+                          str(request["url"]), max(status, 0), str(answer["content"]["mimeType"]),
                           size if size > 0 or status > 0 else None, str(entry.get("_failure", ""))))
 
 
@@ -126,7 +127,7 @@ def _request(time: float, duration: float, tab: int, method: str, url: str, stat
             "failure": failure[:_SHOWN]}
 
 
-def _with_size(recording: Recording, read: _Read) -> Request:
+def _with_size(recording: Recording, read: _StoredRequest) -> Request:
     if read.request["size"] is not None or read.body is None:
         return read.request
     with suppress(InputError):  # a blob that is damaged, or missing

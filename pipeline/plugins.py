@@ -24,7 +24,7 @@ FORMATS, CHAT, CHECKS, SPLITS, RECOGNISERS = GROUPS = (
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")  # names stand in file names, addresses and filters
 _CODE_GROUPS = CHAT, CHECKS  # those that decide what a demonstration is
 _log = logging.getLogger("demotape.plugins")
-_told: set[str] = set()
+_reported: set[str] = set()
 _heard: ContextVar[list[str] | None] = ContextVar("complaints", default=None)
 
 Fault = Callable[[str, object], str]  # what is wrong with the object of a name; empty when nothing is
@@ -47,26 +47,26 @@ class Plugin:
 
 
 @cache
-def found(group: str) -> tuple[Plugin, ...]:
+def installed_plugins(group: str) -> tuple[Plugin, ...]:
     """The plug-ins of a group that are installed, in the order of their names; imports none of them."""
     try:
         entries = entry_points(group=group)
     except Exception as error:  # one package's metadata that nobody can read must not stop the command
-        complain(f"plug-ins cannot be listed ({_told_by(error)}); an installed package has broken metadata")
+        complain(f"plug-ins cannot be listed ({_describe_error(error)}); an installed package has broken metadata")
         return ()
     return tuple(sorted((Plugin(entry, _distribution(entry)) for entry in entries),
                         key=lambda plugin: (plugin.name, plugin.distribution, plugin.entry.value)))
 
 
-def names(group: str, taken: Collection[str]) -> list[str]:
+def names(group: str, reserved: Collection[str]) -> list[str]:
     """Names of a group's plug-ins that can be asked for; `taken` are demotape's own. Imports nothing."""
-    return [name for name in dict.fromkeys(plugin.name for plugin in found(group))
-            if name not in taken and NAME.fullmatch(name)]
+    return [name for name in dict.fromkeys(plugin.name for plugin in installed_plugins(group))
+            if name not in reserved and NAME.fullmatch(name)]
 
 
 def shadowed(group: str, name: str) -> None:
     """Complain of plug-ins with a name of demotape's own, which is what the name stands for."""
-    for plugin in found(group):
+    for plugin in installed_plugins(group):
         if plugin.name == name:
             complain(f"{plugin} is left out: {_fault_of_name(plugin, {name})}")
 
@@ -76,21 +76,21 @@ def get(group: str, name: str, fault: Fault) -> tuple[Plugin, object] | None:
 
     Raises InputError when it cannot be imported, is not what `fault` asks for, or is not the only one of that name.
     """
-    for plugin in found(group):
+    for plugin in installed_plugins(group):
         if plugin.name == name:
             if wrong := _fault_of_name(plugin, ()) or _fault(plugin, fault):
                 raise InputError(f"{plugin}: {wrong}")
-            return plugin, _loaded(plugin)[0]
+            return plugin, _load(plugin)[0]
     return None
 
 
-def every(group: str, fault: Fault, taken: Collection[str]) -> Iterator[tuple[Plugin, object]]:
+def load_each(group: str, fault: Fault, reserved: Collection[str]) -> Iterator[tuple[Plugin, object]]:
     """All plug-ins of a group that work, with their objects; complains of the others. `taken`: demotape's own names."""
-    for plugin in found(group):
-        if wrong := _fault_of_name(plugin, taken) or _fault(plugin, fault):
+    for plugin in installed_plugins(group):
+        if wrong := _fault_of_name(plugin, reserved) or _fault(plugin, fault):
             complain(f"{plugin} is left out: {wrong}")
         else:
-            yield plugin, _loaded(plugin)[0]
+            yield plugin, _load(plugin)[0]
 
 
 def stamp() -> str:
@@ -99,7 +99,7 @@ def stamp() -> str:
     Whether it can be imported is part of it: a library that it needs may come later.
     """
     stamps = [(plugin.entry.group, plugin.name, plugin.entry.value, plugin.distribution, _code(plugin.entry.value),
-               not _loaded(plugin)[1]) for group in _CODE_GROUPS for plugin in found(group)]
+               not _load(plugin)[1]) for group in _CODE_GROUPS for plugin in installed_plugins(group)]
     return json.dumps(stamps) if stamps else ""
 
 
@@ -108,8 +108,8 @@ def complain(text: str) -> None:
     heard = _heard.get()
     if heard is not None:
         heard.append(text)
-    elif text not in _told:
-        _told.add(text)
+    elif text not in _reported:
+        _reported.add(text)
         _log.warning("%s", text)
 
 
@@ -126,10 +126,10 @@ def listening() -> Iterator[list[str]]:
 
 def failure(plugin: Plugin, error: BaseException) -> str:
     """One line about a plug-in that raised."""
-    return f"{plugin} failed: {_told_by(error)}"
+    return f"{plugin} failed: {_describe_error(error)}"
 
 
-def _told_by(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
@@ -137,33 +137,33 @@ def _distribution(entry: EntryPoint) -> str:
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist else "an unknown package"
 
 
-def _fault_of_name(plugin: Plugin, taken: Collection[str]) -> str:
+def _fault_of_name(plugin: Plugin, reserved: Collection[str]) -> str:
     if not NAME.fullmatch(plugin.name):
         return "its name may have small letters, digits, hyphens and underscores only; rename the entry point"
-    if plugin.name in taken:
+    if plugin.name in reserved:
         return "demotape itself has one of this name; rename the entry point"
-    others = [other for other in found(plugin.entry.group) if other.name == plugin.name and other != plugin]
+    others = [other for other in installed_plugins(plugin.entry.group) if other.name == plugin.name and other != plugin]
     return f"{others[0].distribution} has one of this name too; uninstall one of them" if others else ""
 
 
 def _fault(plugin: Plugin, fault: Fault) -> str:
-    value, wrong = _loaded(plugin)
+    value, wrong = _load(plugin)
     if wrong:
         return wrong
     try:
         wrong = fault(plugin.name, value)
     except Exception as error:  # an object that cannot even be looked at
-        wrong = _told_by(error)
+        wrong = _describe_error(error)
     return f"{wrong}; mend or uninstall {plugin.distribution}" if wrong else ""
 
 
 @cache
-def _loaded(plugin: Plugin) -> tuple[object, str]:
+def _load(plugin: Plugin) -> tuple[object, str]:
     """A plug-in's object, and why it cannot be had: empty when it can."""
     try:
         return plugin.entry.load(), ""
     except (Exception, SystemExit) as error:  # whatever foreign code does when it is imported
-        return None, f"it cannot be imported ({_told_by(error)}); mend or uninstall {plugin.distribution}"
+        return None, f"it cannot be imported ({_describe_error(error)}); mend or uninstall {plugin.distribution}"
 
 
 @cache
@@ -172,7 +172,7 @@ def _code(value: str) -> str:
     digest = hashlib.sha256()
     try:
         spec = find_spec(value.partition(":")[0].partition(".")[0].strip())
-        roots = [Path(place) for place in (spec and spec.submodule_search_locations) or ()]
+        roots = [Path(location) for location in (spec and spec.submodule_search_locations) or ()]
         files = [(root, path) for root in roots for path in sorted(root.rglob("*.py"))]
         if spec and not roots and spec.origin:
             files = [(Path(spec.origin).parent, Path(spec.origin))]

@@ -11,14 +11,14 @@ from recorder import Recording
 from schemas import VERSIONS, DemonstrationSchema, InputError, RecordingLayout
 from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
-from schemas.types import Demonstration, VideoPlace
+from schemas.types import Demonstration, VideoPlacement
 
 from . import align, chat, checks
-from .cache import derived, given, inputs
-from .cache.given import Given
+from .cache import derived, inputs, process_inputs
+from .cache.process_inputs import ProcessInputs
 from .context import Context
 from .export import Source, prepare
-from .speech.beside import subtitles_beside
+from .speech.sidecar_subtitles import sidecar_subtitles
 from .turns import folding
 
 
@@ -51,7 +51,7 @@ def derive(context: Context) -> Demonstration:
 
 
 def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, place: VideoPlace | None = None, speech: Path | None = None,
+            video: Path | None = None, placement: VideoPlacement | None = None, speech: Path | None = None,
             recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
@@ -61,80 +61,87 @@ def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
     these is that of the last time; `without` (`chat`, `video`, `speech`, `place`) leaves it out. What an export will
     read is prepared on the way.
     """
-    context, along = _context(path, Given(chat, speakers or {}, video, speech, place=place), without, recogniser, model)
-    return _process(context, along, _inputs(context))
+    context, all_inputs = _context(path, ProcessInputs(chat, speakers or {}, video, speech, placement=placement),
+                                       without, recogniser, model)
+    return _process(context, all_inputs, _inputs(context))
 
 
 def refresh(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str] | None = None,
-            video: Path | None = None, place: VideoPlace | None = None, speech: Path | None = None,
+            video: Path | None = None, placement: VideoPlacement | None = None, speech: Path | None = None,
             recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()
             ) -> tuple[Demonstration, bool]:
     """As `process`, but a demonstration that was made from the same inputs stays; returns it and whether it is new."""
-    context, along = _context(path, Given(chat, speakers or {}, video, speech, place=place), without, recogniser, model)
+    context, all_inputs = _context(path, ProcessInputs(chat, speakers or {}, video, speech, placement=placement),
+                                       without, recogniser, model)
     layout, used = context.recording.layout, _inputs(context)
     if inputs.is_unchanged(layout, used):
         return read_json(layout.demonstration, DemonstrationSchema()), False
-    return _process(context, along, used), True
+    return _process(context, all_inputs, used), True
 
 
-def recall(path: Path, now: Given, without: Collection[str] = ()) -> Given:
+def load_previous(path: Path, now: ProcessInputs, without: Collection[str] = ()) -> ProcessInputs:
     """What a recording will be processed with: what is given now, subtitles beside its video, what was given before.
 
     Raises InputError as the parts of it do.
     """
     layout = RecordingLayout(path)
-    along = given.recall(layout, now, without)
+    all_inputs = process_inputs.load_previous(layout, now, without)
     if now.video is None or now.speech is not None or "speech" in without:
-        return along
-    speech = subtitles_beside(now.video)
-    if speech is None or (along.chat is not None and _same(speech, along.chat)):
-        return along
-    if along.speech is not None and along.speech.name != speech.name:
-        return along  # others were given by name the last time
-    again = tuple(name for name in along.again if along.speech is None or name != speech.name)
-    return replace(along, speech=speech, beside=True, again=again)
+        return all_inputs
+    speech = sidecar_subtitles(now.video)
+    if speech is None or (all_inputs.chat is not None and _is_same_content(speech, all_inputs.chat)):
+        return all_inputs
+    if all_inputs.speech is not None and all_inputs.speech.name != speech.name:
+        return all_inputs  # others were given by name the last time
+    again = tuple(name for name in all_inputs.reused if all_inputs.speech is None or name != speech.name)
+    return replace(all_inputs, speech=speech, is_sidecar=True, reused=again)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_content(first: Path, second: Path) -> bool:
     """Whether two files hold the same: subtitles that were given as a chat log are not read twice."""
-    return other.is_file() and inputs.of_file(one) == inputs.of_file(other)
+    return second.is_file() and inputs.hash_file(first) == inputs.hash_file(second)
 
 
-def _context(path: Path, now: Given, without: Collection[str], recogniser: str | None, model: str | None
-             ) -> tuple[Context, Given]:
+def _context(path: Path, now: ProcessInputs, without: Collection[str], recogniser: str | None, model: str | None
+             ) -> tuple[Context, ProcessInputs]:
     recording = Recording(path)
     if recogniser is not None:
         if now.speech is not None or "speech" in without:
             raise InputError("--recogniser does not go together with --speech and --without-speech")
-        along = _recognised(recording.layout, given.recall(recording.layout, now, {*without, "speech"}), recogniser,
+        all_inputs = _with_recognised_speech(recording.layout,
+                                     process_inputs.load_previous(recording.layout, now, {*without, "speech"}),
+                                 recogniser,
                             model)
     elif model is not None:
         raise InputError("--speech-model goes with --recogniser")
     else:
-        along = recall(path, now, without)
-    return Context(recording, along.chat, along.speakers, along.video, along.speech, along.roles_again,
-                   place=along.place), along
+        all_inputs = load_previous(path, now, without)
+    return Context(recording, all_inputs.chat, all_inputs.speakers, all_inputs.video,
+                   all_inputs.speech, all_inputs.reused_roles,
+                   placement=all_inputs.placement), all_inputs
 
 
-def _recognised(layout: RecordingLayout, along: Given, recogniser: str, model: str | None) -> Given:
+def _with_recognised_speech(layout: RecordingLayout, all_inputs: ProcessInputs, recogniser: str,
+                model: str | None) -> ProcessInputs:
     from .speech.transcribing import transcribe  # what decodes sound costs time to import
 
-    if along.video is None:
+    if all_inputs.video is None:
         raise InputError("--recogniser needs the meeting's recording; give it with --video")
-    return replace(along, speech=transcribe(along.video, inputs.of_file(along.video), recogniser, model, layout.speech))
+    return replace(all_inputs, speech=transcribe(all_inputs.video, inputs.hash_file(all_inputs.video),
+                                                     recogniser, model, layout.speech))
 
 
 def _inputs(context: Context) -> dict[str, str]:
     """What the demonstration will be made from, to be asked before the work: what changes meanwhile is not in it."""
     return inputs.fingerprint(context.recording.layout, context.chat, dict(context.speakers), context.video,
-                              context.speech, context.place)
+                              context.speech, context.placement)
 
 
-def _process(context: Context, along: Given, used: dict[str, str]) -> Demonstration:
+def _process(context: Context, all_inputs: ProcessInputs, used: dict[str, str]) -> Demonstration:
     recording = context.recording
     demonstration = derive(context)
     write_atomically(recording.layout.demonstration, dump_json(demonstration))
     derived.clear(recording.layout, demonstration)
     prepare(Source(demonstration, recording))
-    inputs.note(recording.layout, used, given.remember(recording.layout, along))
+    inputs.note(recording.layout, used, process_inputs.remember(recording.layout, all_inputs))
     return demonstration

@@ -24,7 +24,7 @@ def _canonical(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _canonical(value[name]) for name in sorted(value)}
     if isinstance(value, list | tuple):
-        return [_canonical(each) for each in value]
+        return [_canonical(member) for member in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

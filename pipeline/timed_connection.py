@@ -17,7 +17,7 @@ class TimedConnection(http.client.HTTPConnection):
     def __init__(self, host: str, port: int, addresses: Sequence[str], *, tls: bool, seconds: float):
         super().__init__(host, port, timeout=seconds)
         self._addresses, self._tls, self._seconds = addresses, tls, seconds
-        self._kept: socket.socket | None = None  # `sock` is gone once an answer begins after which it is closed
+        self._socket: socket.socket | None = None  # `sock` is gone once an answer begins after which it is closed
         self.is_cut = False
 
     @contextmanager
@@ -37,7 +37,7 @@ class TimedConnection(http.client.HTTPConnection):
         end = time.monotonic() + self._seconds
         for number, address in enumerate(self._addresses, 1):
             family = socket.AF_INET6 if ":" in address else socket.AF_INET
-            self.sock = self._kept = socket.socket(family, socket.SOCK_STREAM)
+            self.sock = self._socket = socket.socket(family, socket.SOCK_STREAM)
             self.sock.settimeout(max(end - time.monotonic(), 0.01))
             try:
                 self.sock.connect((address, self.port))
@@ -49,17 +49,17 @@ class TimedConnection(http.client.HTTPConnection):
         if self._tls:
             context = ssl.create_default_context()
             secured = context.wrap_socket(self.sock, server_hostname=self.host, do_handshake_on_connect=False)
-            self.sock = self._kept = secured
+            self.sock = self._socket = secured
             secured.do_handshake()
 
     def cut(self) -> None:
         """End it from another thread, whatever it waits for: a receiver that sends a byte now and then, too."""
         self.is_cut = True
-        if self._kept is not None:
+        if self._socket is not None:
             with suppress(OSError):  # closed already
-                socket.socket.shutdown(self._kept, socket.SHUT_RDWR)
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
-    def told(self, error: Exception) -> str:
+    def describe(self, error: Exception) -> str:
         """Why it failed, in words of ours: an error's own may tell of the network here."""
         if self.is_cut or isinstance(error, TimeoutError):
             return f"no answer within {self._seconds:g} seconds"

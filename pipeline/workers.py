@@ -5,12 +5,12 @@ import platform
 from functools import cache
 
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
-_KEPT = 64 << 20  # bytes freed at the top of the heap that may stay there
+_RETAINED_HEAP_BYTES = 64 << 20  # bytes freed at the top of the heap that may stay there
 _HEAP_BLOCK = 32 << 20  # bytes of the largest block that comes from the heap; glibc takes no larger one
 
 
 @cache
-def keep_freed_memory() -> None:
+def retain_freed_memory() -> None:
     """Have the C library keep some memory that was freed for what is asked for next.
 
     A picture is a few megabytes. glibc asks the system for each block of that size and gives it back at once, always
@@ -21,7 +21,7 @@ def keep_freed_memory() -> None:
         return
     mallopt = ctypes.CDLL(None).mallopt
     mallopt(_M_MMAP_THRESHOLD, _HEAP_BLOCK)
-    mallopt(_M_TRIM_THRESHOLD, _KEPT)
+    mallopt(_M_TRIM_THRESHOLD, _RETAINED_HEAP_BYTES)
 
 
 def begin() -> None:
@@ -29,4 +29,4 @@ def begin() -> None:
     import cv2
 
     cv2.setNumThreads(1)
-    keep_freed_memory()
+    retain_freed_memory()

@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from .pictures import decoded
+from .pictures import decode_picture
 
 _HEADER = struct.Struct("<2sIIIIiiHHIIiiII")  # BITMAPFILEHEADER and BITMAPINFOHEADER
 
@@ -18,7 +18,7 @@ def bitmap(image: bytes) -> bytes:
     """A picture file as an uncompressed bitmap (BMP): the same pixels are the same bytes, whoever encodes them."""
     import cv2  # here, so that the reader stays cheap to import
 
-    pixels = decoded(image)
+    pixels = decode_picture(image)
     return image if pixels is None else cv2.imencode(".bmp", pixels)[1].tobytes()
 
 
@@ -32,9 +32,9 @@ def to_planes(content: bytes) -> bytes | None:
     height, width = shape
     blue, green, red = cv2.split(_pixels(content, height, width))
     colours = cv2.merge([blue - green, red - green])
-    found = b"".join((content[:_HEADER.size], green.data, colours.data))
+    planes = b"".join((content[:_HEADER.size], green.data, colours.data))
     padded = _stride(width) != 3 * width  # what fills the lines up is mostly zero, but need not be
-    return found if not padded or from_planes(found) == content else None
+    return planes if not padded or from_planes(planes) == content else None
 
 
 def from_planes(planes: bytes) -> bytes:

@@ -33,12 +33,12 @@ class BlobProcess:
             env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
         step_back(self._process.pid)
 
-    def keep(self, content: bytes, like: str | None = None, *, picture: bool = False) -> str:
+    def store(self, content: bytes, kind: str | None = None, *, picture: bool = False) -> str:
         """Keep a blob; see BlobStore."""
-        answer = None if self._here else self._ask(content, like or "", picture)
+        answer = None if self._here else self._ask(content, kind or "", picture)
         if answer is None:
             self._here = self._here or BlobStore(self._layout)
-            return self._here.keep(content, like, picture=picture)
+            return self._here.store(content, kind, picture=picture)
         if "error" in answer:
             raise _ERRORS.get(answer["error"], RuntimeError)(answer["message"])
         name: str = answer["blob"]
@@ -64,7 +64,8 @@ class BlobProcess:
         return answer
 
 
-_ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (DemotapeError, DiskFull, MemoryError)}
+_ERRORS: dict[str, type[Exception]] = {error_type.__name__: error_type
+                                       for error_type in (DemotapeError, DiskFull, MemoryError)}
 
 
 def serve(blobs: Blobs, requests: BinaryIO, answers: BinaryIO) -> None:
@@ -75,7 +76,7 @@ def serve(blobs: Blobs, requests: BinaryIO, answers: BinaryIO) -> None:
         if len(content) < length:
             return
         try:
-            answer = {"blob": blobs.keep(content, kind or None, picture=picture)}
+            answer = {"blob": blobs.store(content, kind or None, picture=picture)}
         except Exception as error:  # who asked knows what it costs
             message = str(error) if isinstance(error, DemotapeError) else ""  # others may hold what the page holds
             answer = {"error": type(error).__name__, "message": message}

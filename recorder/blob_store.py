@@ -10,15 +10,15 @@ from schemas.files import is_disk_full, reason, write_atomically
 
 from . import bitmaps, blobs
 
-_KEYS = 4  # blobs of a kind, standing alone, by which others may be kept
-_NEAR = 0.03  # of what another takes alone, that a blob kept by it takes when they are nearly the same
-_WORTH = 0.5  # of its size alone that a blob kept by another may have; else it stands alone and serves itself
+_MAX_BASES = 4  # blobs of a kind, standing alone, by which others may be kept
+_NEARLY_SAME_RATIO = 0.03  # of what another takes alone, that a blob kept by it takes when they are nearly the same
+_MAX_DELTA_RATIO = 0.5  # of its size alone that a blob kept by another may have; else it stands alone and serves itself
 
 
 class Blobs(Protocol):
     """Keeps blobs; see BlobStore."""
 
-    def keep(self, content: bytes, like: str | None = None, *, picture: bool = False) -> str: ...
+    def store(self, content: bytes, kind: str | None = None, *, picture: bool = False) -> str: ...
     def close(self) -> None: ...
 
 
@@ -28,9 +28,9 @@ class BlobStore:
     def __init__(self, layout: RecordingLayout):
         self._layout = layout
         self._known: set[str] = set()
-        self._keys: dict[str, deque[blobs.Base]] = {}
+        self._bases: dict[str, deque[blobs.Base]] = {}
 
-    def keep(self, content: bytes, like: str | None = None, *, picture: bool = False) -> str:
+    def store(self, content: bytes, kind: str | None = None, *, picture: bool = False) -> str:
         """Keep bytes once per content; returns their SHA-256, which is the blob's name. It is on disk then.
 
         `like` names a kind of blob that resemble each other, such as DOMs: then one is kept by the nearest of the last
@@ -42,29 +42,29 @@ class BlobStore:
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 not in self._known:
             with clear_errors(self._layout.root):
-                write_atomically(self._layout.blob(sha256), self._compressed(content, sha256, like))
+                write_atomically(self._layout.blob(sha256), self._compressed(content, sha256, kind))
             self._known.add(sha256)
         return sha256
 
     def close(self) -> None:
         """Nothing more is kept."""
 
-    def _compressed(self, content: bytes, sha256: str, like: str | None) -> bytes:
-        form = blobs.Form.of(content)
-        if like is None:
+    def _compressed(self, content: bytes, sha256: str, kind: str | None) -> bytes:
+        form = blobs.Form.from_content(content)
+        if kind is None:
             return blobs.compress(form)
-        keys = self._keys.setdefault(like, deque(maxlen=_KEYS))
+        bases = self._bases.setdefault(kind, deque(maxlen=_MAX_BASES))
         best = None
-        for base in blobs.worth_trying(keys, form):
-            this = base.compress(form)
-            if len(this) < base.size * _NEAR:
-                return this  # no other could be worth its time
-            best = min(best or this, this, key=len)
-        alone = blobs.compress(form)
-        if best and len(best) < len(alone) * _WORTH:
+        for base in blobs.worth_trying(bases, form):
+            delta = base.compress(form)
+            if len(delta) < base.size * _NEARLY_SAME_RATIO:
+                return delta  # no other could be worth its time
+            best = min(best or delta, delta, key=len)
+        standalone = blobs.compress(form)
+        if best and len(best) < len(standalone) * _MAX_DELTA_RATIO:
             return best
-        keys.append(blobs.Base(sha256, form, len(alone)))
-        return alone
+        bases.append(blobs.Base(sha256, form, len(standalone)))
+        return standalone
 
 
 class clear_errors:

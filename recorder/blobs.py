@@ -24,7 +24,7 @@ _DICTIONARY, _DIFFERENCE, _PLANES = range(_SKIPPABLE, _SKIPPABLE + 3)
 _HEADER = struct.Struct("<II")  # a skippable frame's magic number and size
 _NAME_BYTES = 32
 _BITMAP = b"BM"
-_SAME = 0.003  # of a bitmap's bytes: where no more differ, little is gained by looking for what was moved
+_NEARLY_SAME_RATIO = 0.003  # of a bitmap's bytes: where no more differ, little is gained by looking for what was moved
 _SAMPLE = 251  # every so many bytes; a prime, so that the sample is no column
 
 
@@ -41,7 +41,7 @@ class Form:
         return np.frombuffer(self.data, np.uint8)[::_SAMPLE].copy()
 
     @classmethod
-    def of(cls, content: bytes) -> "Form":
+    def from_content(cls, content: bytes) -> "Form":
         """The form of a blob's content that compresses best."""
         planes = to_planes(content) if content.startswith(_BITMAP) else None
         return cls(content, False) if planes is None else cls(planes, True)
@@ -75,7 +75,7 @@ class Base:
 
     def compress(self, form: Form) -> bytes:
         """A blob's file that needs this one to be read."""
-        if form.is_planes and self.distance(form) < _SAME:
+        if form.is_planes and self.distance(form) < _NEARLY_SAME_RATIO:
             difference = _combine(np.subtract, form.data, self.form.data)
             packed = zstandard.ZstdCompressor(level=_DIFFERENCE_LEVEL).compress(difference)
             return form.mark + self._needed(_DIFFERENCE) + packed
@@ -121,12 +121,12 @@ def decompress(data: bytes, read_base: Callable[[str], Form]) -> Form:
     decompressor = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=1 << 27)
     if zstandard.frame_content_size(data) > limits.BLOB:  # then the limit of what follows does not count
         raise zstandard.ZstdError(f"it is larger than {limits.size(limits.BLOB)}")
-    found = decompressor.decompress(data, max_output_size=limits.BLOB)
+    content = decompressor.decompress(data, max_output_size=limits.BLOB)
     if kind == _DIFFERENCE:
-        if len(found) != len(base) or len(base) < len(_BITMAP):
+        if len(content) != len(base) or len(base) < len(_BITMAP):
             raise zstandard.ZstdError("the blob that it was subtracted from has another size")
-        found = _combine(np.add, found, base)
-    return Form(found, is_planes)
+        content = _combine(np.add, content, base)
+    return Form(content, is_planes)
 
 
 def _in_form(base: Form, is_planes: bool) -> bytes:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _HEAD = 1 << 20  # bytes in which a picture says its size, after all that may stand before that
 
 
-def decoded(content: bytes, flags: int | None = None) -> "numpy.ndarray | None":
+def decode_picture(content: bytes, flags: int | None = None) -> "numpy.ndarray | None":
     """The pixels of a picture file, height × width × 3 (blue, green, red) unless OpenCV's `flags` ask for another form.
 
     None when it cannot be read or has more than `limits.PIXELS` pixels.

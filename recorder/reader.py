@@ -23,7 +23,7 @@ from schemas.types import ChatLine, ConsoleLine, Event, EventData, RecordingMani
 from . import blobs
 
 _MANIFEST = RecordingSchema()  # to be made takes longer than to read one
-_LOOKS = 8  # at the lock of a recording that may be live
+_LOCK_CHECKS = 8  # at the lock of a recording that may be live
 _BASES = 4  # blobs that are kept in memory because others are made of them: one of each kind, and one more
 
 
@@ -37,7 +37,7 @@ class Recording:
 
     def __init__(self, path: Path | str):
         self.layout = RecordingLayout(path)
-        self.layout.expect_files()
+        self.layout.require_regular_files()
         if not self.layout.manifest.is_file():
             raise InputError(f"{path}: not a recording (it has no recording.json); "
                              "give the folder that demotape record wrote")
@@ -92,7 +92,7 @@ class Recording:
         mode = "r+b" if os.access(journal, os.W_OK) else "rb"  # on NFS only what was opened for writing can be locked
         try:
             with journal.open(mode) as file:
-                for _ in range(_LOOKS):
+                for _ in range(_LOCK_CHECKS):
                     if lock_descriptor(file.fileno(), blocking=False):
                         return False
                     time.sleep(random.uniform(0.001, 0.01))
@@ -108,15 +108,15 @@ class Recording:
         if not self.layout.events.exists():
             return
         unread: dict[int, str] = {}
-        held: Event | None = None  # its number is too large: it counts if the next one goes on from it
+        pending: Event | None = None  # its number is too large: it counts if the next one goes on from it
         ahead = 0  # of the lines, where some are gone
         lines = read_lines(self.layout.events, EventSchema(), self.version, None if broken is None else unread)
         for count, event in enumerate(lines, 1):
             line, number = count + len(unread), event["seq"]
-            if held and number == held["seq"] + 1:
+            if pending and number == pending["seq"] + 1:
                 ahead = number - line
-                yield held
-            held = None
+                yield pending
+            pending = None
             if number == line + ahead:
                 yield event
                 continue
@@ -125,9 +125,9 @@ class Recording:
             if broken is None:
                 raise InputError(reason)
             broken[line + ahead] = reason
-            held = event if number > line + ahead else None
-        if held:
-            yield held
+            pending = event if number > line + ahead else None
+        if pending:
+            yield pending
         if broken is not None:
             broken |= unread
 

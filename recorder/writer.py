@@ -60,9 +60,9 @@ class RecordingWriter:
         self._blobs = blobs(self.layout)
         self._write_manifest()
 
-    def blob(self, content: bytes, like: str | None = None, *, picture: bool = False) -> str:
+    def blob(self, content: bytes, kind: str | None = None, *, picture: bool = False) -> str:
         """Keep bytes once per content; returns their SHA-256, which is the blob's name. See BlobStore."""
-        return self._blobs.keep(content, like, picture=picture)
+        return self._blobs.store(content, kind, picture=picture)
 
     def event(self, event: NewEvent) -> int:
         """Append one event; numbers it from 1 and returns the number."""

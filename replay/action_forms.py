@@ -166,7 +166,8 @@ def _address(value: Any) -> str:
 
 
 def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= limits.WHOLE or value % 1:
+    if (isinstance(value, bool) or not isinstance(value, int | float)
+            or not abs(value) <= limits.MAX_INTEGER or value % 1):
         raise ValueError("has to be a whole number")
     return int(value)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from pipeline.export.model_input.set_of_marks import numbered
+from pipeline.export.model_input.set_of_marks import number_marks
 from pipeline.pages.targets import candidates, element_of
 from recorder.reader import Recording
 from schemas import InputError
@@ -45,7 +45,7 @@ def target_of(asked: Asked, recording: Recording, state: State) -> Element | Non
         return element_of(recording, state, asked.uid)
     if asked.number is not None:
         rows = {row["uid"]: row for row in candidates(recording, state)}
-        marks = numbered(rows, state["viewport"])
+        marks = number_marks(rows, state["viewport"])
         uid = next((mark.uid for mark in marks if mark.number == asked.number), None)
         if uid is None:
             raise InputError(f"there is no box {asked.number}; they are numbered from 1 to {len(marks)}"

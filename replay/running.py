@@ -22,7 +22,7 @@ from pipeline.turns.first_state import first_state
 from pipeline.turns.folding import fold
 from recorder import Recorder
 from recorder.browser.tab import Tab
-from recorder.building.looks import Look
+from recorder.building.idle_snapshot import IdleSnapshot
 from recorder.reader import Recording
 from schemas import InputError
 from schemas.proof import VERDICTS
@@ -103,7 +103,7 @@ class Runner:
         self._dialogs = [turn for turn in turns if turn["intent"] == "dialog"]
         self._dialog_times = [event["time"] for event in recording.events if event["type"] == "dialog"]
         self._answered: set[str] = set()  # ids of the turns whose dialog has come
-        self._last: Look | None = None  # what was seen last
+        self._last: IdleSnapshot | None = None  # what was seen last
         self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
         self._late = 0.0  # seconds by which the newest action came later than its turn
         self._pictures = Pictures(recording)
@@ -347,15 +347,15 @@ class Runner:
         return (comparison.verdict == before.verdict == "equivalent" and comparison.reason == before.reason
                 and comparison.apart <= before.apart)
 
-    async def _look(self, expected: Mapping[str, Any] | None) -> Look | None:
+    async def _look(self, expected: Mapping[str, Any] | None) -> IdleSnapshot | None:
         tab = self._tab(expected["tab"] if expected else self._shown())
-        return await self._recorder.look(tab) if tab else None
+        return await self._recorder.idle_snapshot(tab) if tab else None
 
     def _shown(self) -> int:
         return next((number for number in range(len(self._pages), 0, -1)
                      if not self._pages[number - 1].is_closed()), 1)
 
-    def _compare(self, expected: Mapping[str, Any] | None, look: Look | None) -> Comparison:
+    def _compare(self, expected: Mapping[str, Any] | None, look: IdleSnapshot | None) -> Comparison:
         if expected is None:
             return Comparison("same", "", 1.0, 1.0)
         if look is None:

@@ -22,8 +22,8 @@ def find_chromium(playwrights_own: str | None = None) -> str:
     if playwrights_own and Path(playwrights_own).is_file():
         return playwrights_own
     for name in _NAMES:
-        if found := shutil.which(name):
-            return found
+        if path := shutil.which(name):
+            return path
     raise InputError("no Chromium found; install one (apt-get install chromium, or playwright install chromium) "
                      "or set DEMOTAPE_CHROMIUM to its path")
 

@@ -20,10 +20,10 @@ from .parts import (
     integer,
     length,
     listing,
-    moment,
     nested,
     newest_version,
     number,
+    recording_time,
     string,
 )
 from .recording import SPEAKERS
@@ -38,7 +38,7 @@ MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels of a frame to a CSS pixel
 class TurnStateSchema(StateSchema):
     """The state before a turn, and how good its picture is."""
 
-    video_time = moment("time of the matching frame of the video", allow_none=True)
+    video_time = recording_time("time of the matching frame of the video", allow_none=True)
     screenshot_status = string("`good` or `broken`", validate=validate.OneOf(SCREENSHOT_STATUSES))
     screenshot_source = string("where the screenshot is from when the one that was taken was late or broken: "
                                "`captured` (another of the recording's) or `video`", required=False,
@@ -159,7 +159,7 @@ class ReactionSchema(Strict):
     """What people put to an utterance: an emoji, the same one of several people told once."""
 
     emoji = string("the emoji, or the name that the chat tool has for it", validate=validate.Length(1, 100))
-    count = integer("how many people", validate=validate.Range(1, limits.WHOLE))
+    count = integer("how many people", validate=validate.Range(1, limits.MAX_INTEGER))
     speakers = listing(fields.String(validate=validate.OneOf(SPEAKERS)),
                        "instructor, navigator: who of the session is among them, where the chat log tells it",
                        required=False)
@@ -179,7 +179,7 @@ class ChatTurnSchema(Strict):
 
     id = string("unique in the demonstration")
     type = string("always `chat`", validate=validate.Equal("chat"))
-    timestamp = moment("seconds since the recording started")
+    timestamp = recording_time("seconds since the recording started")
     speaker = string("instructor or navigator", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
     source = string("`speech`: it was spoken; absent where it was written", required=False,
@@ -196,7 +196,7 @@ class BrowserTurnSchema(Strict):
 
     id = string("unique in the demonstration")
     type = string("always `browser`", validate=validate.Equal("browser"))
-    timestamp = moment("seconds since the recording started")
+    timestamp = recording_time("seconds since the recording started")
     intent = string("kind of action", validate=validate.OneOf(BROWSER_INTENTS))
     arguments = fields.Dict(keys=fields.String(), required=True,
                             metadata={"description": "arguments by intent, see below"})
@@ -233,35 +233,36 @@ class PageRectangleSchema(Strict):
 
     left = length("place of the page's left edge, pixels of the frame")
     top = length("place of the page's top edge, pixels of the frame")
-    width = number("pixels of the frame to a CSS pixel, across", least=MIN_SCALE, most=MAX_SCALE)
-    height = number("pixels of the frame to a CSS pixel, downwards", least=MIN_SCALE, most=MAX_SCALE)
+    width = number("pixels of the frame to a CSS pixel, across", minimum=MIN_SCALE, maximum=MAX_SCALE)
+    height = number("pixels of the frame to a CSS pixel, downwards", minimum=MIN_SCALE, maximum=MAX_SCALE)
 
 
 class VideoStretchSchema(Strict):
     """A part of a video between two pauses: a time t of the recording is in it at offset + t * (1 + drift / 10^6)."""
 
-    begin = moment("of its first frame, seconds of the video")
-    end = moment("of its last frame, seconds of the video")
-    offset = moment("where the recording's time 0 is, or would be, seconds of the video")
-    drift = number("by how much the video's clock is fast, parts per million", least=-MAX_DRIFT, most=MAX_DRIFT)
+    begin = recording_time("of its first frame, seconds of the video")
+    end = recording_time("of its last frame, seconds of the video")
+    offset = recording_time("where the recording's time 0 is, or would be, seconds of the video")
+    drift = number("by how much the video's clock is fast, parts per million", minimum=-MAX_DRIFT, maximum=MAX_DRIFT)
 
 
 class VideoSegmentSchema(Strict):
     """A part of a video in which the page stays where it is."""
 
-    begin = moment("of its first frame, seconds of the video")
-    end = moment("of its last frame, seconds of the video")
+    begin = recording_time("of its first frame, seconds of the video")
+    end = recording_time("of its last frame, seconds of the video")
     rectangle = nested(PageRectangleSchema, "where the frames show the page")
 
 
-class VideoPlaceSchema(Strict):
+class VideoPlacementSchema(Strict):
     """A person's word on where the external video belongs: its clock, where it shows the page, or both."""
 
-    offset = moment("where the recording's time 0 is, seconds of the video; goes with drift", required=False)
+    offset = recording_time("where the recording's time 0 is, seconds of the video; goes with drift", required=False)
     drift = number("by how much the video's clock is fast, parts per million; goes with offset", required=False,
-                   least=-MAX_DRIFT, most=MAX_DRIFT)
+                   minimum=-MAX_DRIFT, maximum=MAX_DRIFT)
     rectangle = nested(PageRectangleSchema, "where all frames show the page", required=False)
-    duration = moment("of the video, seconds, where it is known: what comes after its end is not in it", required=False)
+    duration = recording_time(
+        "of the video, seconds, where it is known: what comes after its end is not in it", required=False)
 
     @validates_schema
     def _says_something(self, data: dict[str, Any], **_: Any) -> None:
@@ -276,11 +277,11 @@ class AlignmentSchema(Strict):
 
     width = integer("of a frame, pixels", validate=validate.Range(1, limits.SIDE))
     height = integer("of a frame, pixels", validate=validate.Range(1, limits.SIDE))
-    duration = moment("from the first frame to the last, seconds")
+    duration = recording_time("from the first frame to the last, seconds")
     stretches = listing(fields.Nested(VideoStretchSchema),
                         "parts between pauses, in order; empty when nothing was found")
     segments = listing(fields.Nested(VideoSegmentSchema), "where the page was shown, in order; between them it was not")
-    by_hand = nested(VideoPlaceSchema, "what a person said, which the rest follows", required=False)
+    by_hand = nested(VideoPlacementSchema, "what a person said, which the rest follows", required=False)
 
 
 class DemonstrationSchema(Strict):
@@ -301,7 +302,7 @@ class DemonstrationSchema(Strict):
                      required=False)
 
 
-class GivenSchema(Strict):
+class SuppliedInputsSchema(Strict):
     """What was given along when a recording was processed, and is used again the next time."""
 
     piece = "processed"
@@ -312,7 +313,7 @@ class GivenSchema(Strict):
                            required=False,
                            metadata={"description": "roles by name in the chat, as they were given"})
     video = string("path of the external video", required=False)
-    place = nested(VideoPlaceSchema, "a person's word on where that belongs", required=False)
+    place = nested(VideoPlacementSchema, "a person's word on where that belongs", required=False)
     speech = string("name of the subtitles of what was said, of which a copy lies in the folder `speech`",
                     required=False, validate=validate.Regexp(r"^[^/\\\x00]{1,255}$(?!\n)"))
 
@@ -328,7 +329,7 @@ class ProcessedSchema(Strict):
                          metadata={"description": "SHA-256 of each input by name, the pipeline's own code among them"})
     demonstration = digest("SHA-256 of demonstration.json")
     derived = listing(fields.String(validate=SHA256), "names of the derived blobs")
-    given = nested(GivenSchema, "what was given along; absent in files of earlier versions", required=False)
+    given = nested(SuppliedInputsSchema, "what was given along; absent in files of earlier versions", required=False)
 
 
 EDIT_OPS = ("drop", "restore", "move", "set_intent", "set_arguments", "retarget", "set_screenshot",
@@ -353,7 +354,7 @@ class EditSchema(Strict):
                             metadata={"description": "set_intent, set_arguments, split: all arguments of the turn"})
     element = nested(ElementSchema, "retarget: the new target", required=False)
     screenshot = digest("set_screenshot: blob of another picture of the recording", required=False)
-    screenshot_time = moment("set_screenshot: when that was on the screen, seconds since the recording started",
+    screenshot_time = recording_time("set_screenshot: when that was on the screen, seconds since the recording started",
                              required=False)
     source = string("set_screenshot: whether it was captured or is a frame of the video", required=False,
                     validate=validate.OneOf(SCREENSHOT_SOURCES))
@@ -364,11 +365,11 @@ class EditSchema(Strict):
     other = string("merge: id of the later typing that becomes one with the turn; begin_at: id of the demonstration "
                    "split; join, end_before that came with one: of that which was split off", required=False)
     edits = integer("join: how many edits that follow are the other's", required=False,
-                    validate=validate.Range(0, limits.WHOLE))
+                    validate=validate.Range(0, limits.MAX_INTEGER))
     check = string("settle: kind of the checks that were looked at and ask for nothing more", required=False)
     added = TurnField(required=False, metadata={
         "description": "add: the new turn, with the id in `turn`; split: the typing that stands behind the turn"})
-    place = nested(VideoPlaceSchema, "place_video: where the external video belongs", required=False)
+    place = nested(VideoPlacementSchema, "place_video: where the external video belongs", required=False)
     label = string("label: its name", required=False)
     said = listing(fields.String(), "label: what is said by it; none takes it away", required=False)
     task = string("set_task: what the navigator was asked to do, in better words; end_before: what they were asked to "
@@ -377,8 +378,7 @@ class EditSchema(Strict):
                      required=False, allow_none=True)
 
     _needs = {"place_video": ("place",), "set_task": ("task",), "set_outcome": ("outcome",),
-              "label": ("label", "said"), "move": ("turn", "after"),
-              "set_intent": ("turn", "intent", "arguments"),
+              "label": ("label", "said"), "move": ("turn", "after"), "set_intent": ("turn", "intent", "arguments"),
               "set_arguments": ("turn", "arguments"), "retarget": ("turn", "element"),
               "set_screenshot_status": ("turn", "status"), "set_utterance": ("turn", "utterance"),
               "set_speaker": ("turn", "speaker"), "set_screenshot": ("turn", "screenshot", "screenshot_time", "source"),

@@ -30,11 +30,11 @@ def open_inside(path: Path, root: Path | None = None) -> IO[bytes]:
     Raises InputError for what is no regular file: a FIFO or device, which may never end, or a link, which may lead
     anywhere; also for one on the way from `root`. FileNotFoundError and other OSErrors are left to the caller.
     """
-    place = os.fspath(path)
+    ancestor = os.fspath(path)
     for _ in path.relative_to(path.parent if root is None else root).parts:
-        if os.path.islink(place):
-            raise InputError(f"{place}: is a link; put the file itself there")
-        place = os.path.dirname(place)
+        if os.path.islink(ancestor):
+            raise InputError(f"{ancestor}: is a link; put the file itself there")
+        ancestor = os.path.dirname(ancestor)
     try:
         return _open(path, _UNLINKED)
     except OSError as error:
@@ -181,7 +181,7 @@ def read_lines(path: Path, schema: "Strict", version: int, broken: dict[int, str
                         raise InputError(f"{where}: longer than {limits.size(limits.LINE)}")
                     if not line.endswith(b"\n"):
                         return
-                    found = validated(parse_line(line, schema.piece, version, where), schema, where)
+                    value = validated(parse_line(line, schema.piece, version, where), schema, where)
                 except InputError as error:
                     if broken is None:
                         raise
@@ -189,7 +189,7 @@ def read_lines(path: Path, schema: "Strict", version: int, broken: dict[int, str
                     while line and not line.endswith(b"\n"):
                         line = file.readline(limits.LINE + 1)
                     continue
-                yield found
+                yield value
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
 

@@ -7,46 +7,46 @@ from .errors import InputError
 from .files import reason
 
 
-class _Place:
+class _LayoutPath:
     """A path under a recording's folder. A path costs time to make, and few of a layout's are asked for."""
 
     def __init__(self, name: str, kind: str = "file"):
         self.name, self.kind = name, kind
 
     def __get__(self, layout: "RecordingLayout", owner: type) -> Path:
-        return layout.place(self.name)
+        return layout.path_of(self.name)
 
 
 class RecordingLayout:
     """Paths inside a recording's folder. Writes nothing, and looks only at what is there."""
 
-    manifest = _Place("recording.json")
-    events = _Place("events.jsonl")
-    chat = _Place("chat.jsonl")
-    resources = _Place("resources.jsonl")
-    blobs = _Place("blobs", "folder")
-    derived = _Place("derived", "folder")
-    video = _Place("video.webm")
-    external_video = _Place("external-video")  # in the review app's copy only
-    har = _Place("network.har")
-    network = _Place("network.jsonl")
-    messages = _Place("messages.jsonl")
-    console = _Place("console.jsonl")
-    demonstration = _Place("demonstration.json")
-    processed = _Place("processed.json")
-    proof = _Place("proof.json")
-    outcome = _Place("outcome.json")
-    given = _Place("given", "folder")
-    speech = _Place("speech", "folder")
+    manifest = _LayoutPath("recording.json")
+    events = _LayoutPath("events.jsonl")
+    chat = _LayoutPath("chat.jsonl")
+    resources = _LayoutPath("resources.jsonl")
+    blobs = _LayoutPath("blobs", "folder")
+    derived = _LayoutPath("derived", "folder")
+    video = _LayoutPath("video.webm")
+    external_video = _LayoutPath("external-video")  # in the review app's copy only
+    har = _LayoutPath("network.har")
+    network = _LayoutPath("network.jsonl")
+    messages = _LayoutPath("messages.jsonl")
+    console = _LayoutPath("console.jsonl")
+    demonstration = _LayoutPath("demonstration.json")
+    processed = _LayoutPath("processed.json")
+    proof = _LayoutPath("proof.json")
+    outcome = _LayoutPath("outcome.json")
+    given = _LayoutPath("given", "folder")
+    speech = _LayoutPath("speech", "folder")
 
     def __init__(self, root: Path | str):
         self.root = Path(root)
 
-    def place(self, name: str) -> Path:
+    def path_of(self, name: str) -> Path:
         """Where a file or folder of this name is."""
         return self.root / name
 
-    def expect_files(self) -> None:
+    def require_regular_files(self) -> None:
         """Raises InputError when something that is read or written by name is a link, which may lead out of the
         folder, or neither a file nor a folder, such as a FIFO, which may never end."""
         try:
@@ -79,4 +79,4 @@ class RecordingLayout:
         return self.derived / sha256[:2] / sha256
 
 
-_KINDS = {place.name: place.kind for place in vars(RecordingLayout).values() if isinstance(place, _Place)}
+_KINDS = {path.name: path.kind for path in vars(RecordingLayout).values() if isinstance(path, _LayoutPath)}

@@ -26,7 +26,7 @@ SECONDS = 10**8  # of a time since the recording started: three years
 FIRST_YEAR, LAST_YEAR = 1970, 4999  # of the wall clock: every time zone can tell these
 WALL = 95 * 10**9  # seconds since 1970, in the last of them
 NUMBER = 10**15  # of any other number
-WHOLE = 2**53  # of a whole number: what JavaScript holds exactly
+MAX_INTEGER = 2**53  # of a whole number: what JavaScript holds exactly
 UPLOAD = 4 << 30  # bytes of a package on its way in
 CHUNK = 4 << 20  # bytes of a piece of it
 UNFINISHED = 100  # uploads of one user that have begun and are not finished
@@ -47,7 +47,7 @@ VIEW_SECONDS = 5.0  # of processor time for what is shown of a recording: a pict
 AXTREE_SECONDS = 20.0  # in which a page must have told its accessibility tree
 WORK_MEMORY = 512 << 20  # bytes that work on untrusted input may take, beyond those of its process when idle
 MEMORY_MIB = 16 << 20  # the same, added for each MiB of a package: its pictures may be large
-MOST_MEMORY = 2 << 30  # however large the package is; and for exports
+MAX_MEMORY_BYTES = 2 << 30  # however large the package is; and for exports
 ELEMENTS = 16 << 20  # bytes of a list of a page's elements, as it is handed on
 
 

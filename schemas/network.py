@@ -2,7 +2,7 @@
 
 from marshmallow import fields, validate
 
-from .parts import Strict, digest, flag, integer, listing, moment, nested, number, string
+from .parts import Strict, digest, flag, integer, listing, nested, number, recording_time, string
 
 RESOURCE_KINDS = (  # Network.ResourceType of the Chrome DevTools Protocol, in lower case
     "document", "stylesheet", "image", "media", "font", "script", "texttrack", "xhr", "fetch", "prefetch",
@@ -26,8 +26,8 @@ class ExchangeSchema(Strict):
     piece = "exchange"
 
     seq = integer("number of the line, from 1 without gaps", validate=validate.Range(min=1))
-    time = moment("seconds since the recording started, when the request was sent")
-    duration = number("seconds until all of the answer was there", least=0, most=10**8)
+    time = recording_time("seconds since the recording started, when the request was sent")
+    duration = number("seconds until all of the answer was there", minimum=0, maximum=10**8)
     tab = integer("number of the tab")
     kind = string("what asked for it, as Chrome calls it, in lower case: document, script, xhr, fetch …",
                   validate=validate.OneOf(RESOURCE_KINDS))
@@ -51,7 +51,7 @@ class ChannelMessageSchema(Strict):
 
     piece = "message"
 
-    time = moment("seconds since the recording started")
+    time = recording_time("seconds since the recording started")
     tab = integer("number of the tab")
     channel = integer("number of the connection, from 1 in order of opening", validate=validate.Range(min=1))
     kind = string("`websocket` or `eventsource`", validate=validate.OneOf(CHANNELS))
@@ -77,7 +77,7 @@ class StoredCookieSchema(Strict):
     value = string("value, as a stand-in")
     domain = string("domain, with a dot in front where it is of all below")
     path = string("path")
-    expires = number("seconds since 1970; -1 for a cookie of the session", least=-1, most=10**12)
+    expires = number("seconds since 1970; -1 for a cookie of the session", minimum=-1, maximum=10**12)
     http_only = flag("HttpOnly")
     secure = flag("Secure")
     same_site = string("`Strict`, `Lax` or `None`", validate=validate.OneOf(("Strict", "Lax", "None")))

@@ -15,7 +15,7 @@ EVENTS = ("any", "last", "navigation")
 TASK_TYPES = ("RETRIEVE", "MUTATE", "NAVIGATE")
 VALUE_TYPES = ("string", "parameter", "number", "boolean", "currency", "date", "month", "duration", "list",
                "url")
-_MOST = 1000
+_MAX_CHECKS = 1000
 _TEXT = validate.Length(max=limits.OUTCOME_TEXT)
 # What each kind needs, and what it may have besides.
 _NEEDS: dict[str, tuple[set[str], set[str]]] = {
@@ -28,12 +28,13 @@ _NEEDS: dict[str, tuple[set[str], set[str]]] = {
 }
 
 
-def _some(item: fields.Field[Any], description: str) -> fields.List[Any]:
-    return listing(item, description, required=False, validate=validate.Length(1, _MOST))
+def _non_empty_list(item: fields.Field[Any], description: str) -> fields.List[Any]:
+    return listing(item, description, required=False, validate=validate.Length(1, _MAX_CHECKS))
 
 
 def _alternatives(description: str) -> fields.List[Any]:
-    return _some(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MOST)), description)
+    return _non_empty_list(fields.List(fields.String(validate=_TEXT), validate=validate.Length(1, _MAX_CHECKS)),
+                           description)
 
 
 class ScalarField(fields.Field[Any]):
@@ -53,11 +54,12 @@ class ValueSchema(Strict):
     type = string("`string`, `number`, `boolean`, `currency` (0.1 more or less), `date`, `month`, `duration` (three "
                   "minutes or a tenth more or less), `url`; `list`: texts between commas, in any order; `parameter`: a "
                   "parameter of an address", validate=validate.OneOf(VALUE_TYPES))
-    any_of = _some(ScalarField(allow_none=True), "it is one of these; null: there is none")
-    patterns = _some(fields.String(validate=_TEXT), "the whole of it fits one of these regular expressions (RE2)")
+    any_of = _non_empty_list(ScalarField(allow_none=True), "it is one of these; null: there is none")
+    patterns = _non_empty_list(fields.String(validate=_TEXT),
+                               "the whole of it fits one of these regular expressions (RE2)")
 
     @validates_schema
-    def _expect_something(self, value: dict[str, Any], **_: Any) -> None:
+    def _require_value(self, value: dict[str, Any], **_: Any) -> None:
         if not value.keys() & {"any_of", "patterns"}:
             raise ValidationError("Must say something: any_of or patterns.")
 
@@ -65,10 +67,10 @@ class ValueSchema(Strict):
 class MatchSchema(Strict):
     """What a text must be; of several members, all must hold."""
 
-    exact = _some(fields.String(validate=_TEXT), "it is one of these")
+    exact = _non_empty_list(fields.String(validate=_TEXT), "it is one of these")
     includes = _alternatives("of each list, one is in it")
-    excludes = _some(fields.String(validate=_TEXT), "none of these is in it")
-    one_of = _some(fields.String(validate=_TEXT), "at least one of these is in it, anywhere")
+    excludes = _non_empty_list(fields.String(validate=_TEXT), "none of these is in it")
+    one_of = _non_empty_list(fields.String(validate=_TEXT), "at least one of these is in it, anywhere")
     numbers = _alternatives("it is a number for which, of each list, one holds, such as `>= 12`, `< 700`, `== 3`")
     fuzzy = string("it means the same as this; a judge of yours decides, and nobody does without one", required=False,
                    validate=_TEXT)
@@ -76,7 +78,7 @@ class MatchSchema(Strict):
                    required=False)
 
     @validates_schema
-    def _expect_something(self, match: dict[str, Any], **_: Any) -> None:
+    def _require_condition(self, match: dict[str, Any], **_: Any) -> None:
         if not match:
             raise ValidationError("Must say something: exact, includes, excludes, one_of, numbers, fuzzy or value.")
 
@@ -89,7 +91,7 @@ class DataItemSchema(Strict):
         "description": "it is an object with these members and no others"})
 
     @validates_schema
-    def _expect_one(self, item: dict[str, Any], **_: Any) -> None:
+    def _require_one(self, item: dict[str, Any], **_: Any) -> None:
         if len(item) != 1:
             raise ValidationError("Must have either value or members.")
 
@@ -101,7 +103,7 @@ class OutcomeCheckSchema(Strict):
                   "`response` (a structured answer); `unknown`: something that cannot be evaluated",
                   validate=validate.OneOf(KINDS))
     checks = listing(fields.Nested(lambda: OutcomeCheckSchema()), "of a group: the checks in it; `not` has one",
-                     required=False, validate=validate.Length(1, _MOST))
+                     required=False, validate=validate.Length(1, _MAX_CHECKS))
     match = fields.Nested(MatchSchema, metadata={
         "description": "what the address, the text, the answer or the expression's value must be; of a request: its "
                        "address without the part after ?"})
@@ -110,9 +112,9 @@ class OutcomeCheckSchema(Strict):
     attribute = string("name of the attribute that is looked at; absent: the text", required=False, validate=_TEXT)
     expression = string("JavaScript whose value, as text, is looked at; it runs in a world of its own", required=False,
                         validate=_TEXT)
-    before = _some(fields.String(validate=_TEXT), "JavaScript that is run before the expression")
+    before = _non_empty_list(fields.String(validate=_TEXT), "JavaScript that is run before the expression")
     picture = digest("blob of the picture that the page, or one of the elements, is like", required=False)
-    least = number("how like it must be at least (SSIM); 0.8 where absent", least=-1, most=1, required=False)
+    least = number("how like it must be at least (SSIM); 0.8 where absent", minimum=-1, maximum=1, required=False)
     method = string("method of the request; absent: any", required=False, validate=_TEXT)
     query = fields.Dict(keys=fields.String(validate=_TEXT), values=fields.Nested(MatchSchema), metadata={
         "description": "what parameters of the request's address must be, by name"})
@@ -127,22 +129,22 @@ class OutcomeCheckSchema(Strict):
     ignored = listing(fields.String(validate=_TEXT), "with `events`: regular expressions (RE2) of parameters that may "
                       "be there; all others that `query` does not name must be empty or absent. Without it any may be "
                       "there",
-                      required=False, validate=validate.Length(max=_MOST))
+                      required=False, validate=validate.Length(max=_MAX_CHECKS))
     task_type = string("of `response`: `RETRIEVE`, `MUTATE` or `NAVIGATE`", required=False,
                        validate=validate.OneOf(TASK_TYPES))
     task_status = string("of `response`: `SUCCESS`, `NOT_FOUND_ERROR` …", required=False, validate=_TEXT)
     data = listing(fields.Nested(DataItemSchema), "of `response`: the data that are wanted, all and no others; empty: "
-                   "none. Absent: whatever they are", required=False, validate=validate.Length(max=_MOST))
+                   "none. Absent: whatever they are", required=False, validate=validate.Length(max=_MAX_CHECKS))
     ordered = flag("of `response`: true when the data must stand in this order", required=False)
     reason = string("of `unknown`: why it cannot be evaluated", required=False, validate=_TEXT)
 
     @validates_schema
-    def _expect_members(self, check: dict[str, Any], **_: Any) -> None:
+    def _require_members(self, check: dict[str, Any], **_: Any) -> None:
         needed, allowed = _NEEDS[check["kind"]]
-        given = check.keys() - {"kind"}
-        if missing := needed - given:
+        members = check.keys() - {"kind"}
+        if missing := needed - members:
             raise ValidationError(f"A check of kind {check['kind']} needs this.", min(missing))
-        if other := given - needed - allowed:
+        if other := members - needed - allowed:
             raise ValidationError(f"A check of kind {check['kind']} has no such thing.", min(other))
         if check["kind"] == "not" and len(check["checks"]) != 1:
             raise ValidationError("Must be one check.", "checks")
@@ -155,9 +157,9 @@ class CheckpointSchema(Strict):
     check = fields.Nested(OutcomeCheckSchema, required=True, metadata={"description": "what must hold at some moment"})
 
 
-def _within(each: dict[str, Any]) -> list[dict[str, Any]]:
+def _within(check: dict[str, Any]) -> list[dict[str, Any]]:
     """The checks and checkpoints that something holds, as far as it is what it should be."""
-    lists = [each.get("checks"), each.get("checkpoints"), [each.get("check")]]
+    lists = [check.get("checks"), check.get("checkpoints"), [check.get("check")]]
     return [inner for some in lists if isinstance(some, list) for inner in some if isinstance(inner, dict)]
 
 
@@ -169,19 +171,19 @@ class OutcomeSchema(Strict):
     format = string("always `demotape/outcome`", validate=validate.Equal(FORMAT))
     version = newest_version(FORMAT)
     checks = listing(fields.Nested(OutcomeCheckSchema), "all must hold when the session ends",
-                     validate=validate.Length(1, _MOST))
+                     validate=validate.Length(1, _MAX_CHECKS))
     checkpoints = listing(fields.Nested(CheckpointSchema), "partial credit: what holds on the way, in this order",
-                          required=False, validate=validate.Length(max=_MOST))
+                          required=False, validate=validate.Length(max=_MAX_CHECKS))
     difficulty = string("how hard the task is, such as `easy`, `medium`, `hard`; agents' success is told by it",
                         required=False, validate=validate.Length(1, 100))
 
     @pre_load
-    def _expect_shallow(self, outcome: Any, **_: Any) -> Any:
+    def _require_shallow(self, outcome: Any, **_: Any) -> Any:
         """Before the checks are read, each of which reads those in it."""
         depth, level = 0, [outcome] if isinstance(outcome, dict) else []
         while level:
             depth += 1
             if depth > limits.OUTCOME_DEPTH + 2:  # besides the outcome and the innermost check
                 raise ValidationError(f"Groups stand in each other, {limits.OUTCOME_DEPTH} deep at most.", "checks")
-            level = [inner for each in level for inner in _within(each)]
+            level = [inner for check in level for inner in _within(check)]
         return outcome

@@ -86,8 +86,8 @@ class RowsField(fields.Field[list[Any]]):
         if not all(isinstance(row, list) and len(row) == 2 and _is_number(row[0]) for row in rows):
             raise ValidationError("Not a row's number, nor a number with its row.")
         loaded = TableRowSchema(many=True).load([row for _, row in rows])
-        whole = iter(loaded)
-        return [row if _is_number(row) else [row[0], next(whole)] for row in value]
+        values = iter(loaded)
+        return [row if _is_number(row) else [row[0], next(values)] for row in value]
 
 
 class ChunksField(fields.Field[list[Any]]):

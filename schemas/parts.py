@@ -33,27 +33,27 @@ def string(description: str, **options: Any) -> fields.String:
     return fields.String(metadata={"description": description}, **options)
 
 
-def number(description: str, *, least: float = -limits.NUMBER, most: float = limits.NUMBER,
+def number(description: str, *, minimum: float = -limits.NUMBER, maximum: float = limits.NUMBER,
            **options: Any) -> fields.Float:
     """A required finite number unless told otherwise."""
     options.setdefault("required", True)
-    options.setdefault("validate", validate.Range(min=least, max=most))
+    options.setdefault("validate", validate.Range(min=minimum, max=maximum))
     return fields.Float(allow_nan=False, metadata={"description": description}, **options)
 
 
 def integer(description: str, **options: Any) -> fields.Integer:
     """A required whole number unless told otherwise."""
     options.setdefault("required", True)
-    options.setdefault("validate", validate.Range(min=-limits.WHOLE, max=limits.WHOLE))
+    options.setdefault("validate", validate.Range(min=-limits.MAX_INTEGER, max=limits.MAX_INTEGER))
     return fields.Integer(strict=True, metadata={"description": description}, **options)
 
 
 def newest_version(format: str) -> fields.Integer:
     """The version of a format, the newest; read through `schemas.files`, an older one has become it."""
-    return integer("version of the format", validate=lambda value: _expect_newest(value, format))
+    return integer("version of the format", validate=lambda value: _require_newest(value, format))
 
 
-def _expect_newest(value: int, format: str) -> None:
+def _require_newest(value: int, format: str) -> None:
     if value != VERSIONS[format]:
         raise ValidationError(f"Must be equal to {VERSIONS[format]}.")
 
@@ -82,23 +82,23 @@ def listing(item: fields.Field[Any], description: str, **options: Any) -> fields
     return fields.List(item, metadata={"description": description}, **options)
 
 
-def length(description: str, *, least: float = -limits.LENGTH, **options: Any) -> fields.Float:
+def length(description: str, *, minimum: float = -limits.LENGTH, **options: Any) -> fields.Float:
     """A length or place in CSS pixels."""
-    return number(description, least=least, most=limits.LENGTH, **options)
+    return number(description, minimum=minimum, maximum=limits.LENGTH, **options)
 
 
-def moment(description: str, **options: Any) -> fields.Float:
+def recording_time(description: str, **options: Any) -> fields.Float:
     """A time since the recording started, in seconds; what was said before it is below zero."""
-    return number(description, least=-limits.SECONDS, most=limits.SECONDS, **options)
+    return number(description, minimum=-limits.SECONDS, maximum=limits.SECONDS, **options)
 
 
 def wall_clock(description: str, **options: Any) -> fields.AwareDateTime:
     """A moment by the wall clock, with its zone: in years that every zone can tell."""
     options.setdefault("required", True)
-    return fields.AwareDateTime(format="iso", validate=_expect_year, metadata={"description": description}, **options)
+    return fields.AwareDateTime(format="iso", validate=_require_year, metadata={"description": description}, **options)
 
 
-def _expect_year(value: datetime) -> None:
+def _require_year(value: datetime) -> None:
     if not limits.FIRST_YEAR <= value.year <= limits.LAST_YEAR:
         raise ValidationError(f"Must be a moment of the years {limits.FIRST_YEAR} to {limits.LAST_YEAR}.")
 
@@ -108,8 +108,8 @@ class BoxSchema(Strict):
 
     x = length("left edge")
     y = length("top edge")
-    width = length("width", least=0)
-    height = length("height", least=0)
+    width = length("width", minimum=0)
+    height = length("height", minimum=0)
 
 
 class PointSchema(Strict):
@@ -126,7 +126,7 @@ class SizeSchema(Strict):
     height = integer("height", validate=validate.Range(min=0, max=limits.SIDE))
 
     @validates_schema
-    def _expect_area(self, size: dict[str, int], **_: Any) -> None:
+    def _require_area(self, size: dict[str, int], **_: Any) -> None:
         if size["width"] * size["height"] > limits.AREA:  # pictures are brought to this size
             raise ValidationError(f"Must be of at most {limits.AREA} pixels.")
 
@@ -164,7 +164,7 @@ class StateSchema(Strict):
     elements = digest("blob: the element table, a JSON list", allow_none=True)
     screenshot = digest("blob: the screenshot, an image: BMP from the recorder; JPEG, PNG and WebP are read as well",
                         allow_none=True)
-    screenshot_time = moment("when what the screenshot shows was first painted", allow_none=True)
+    screenshot_time = recording_time("when what the screenshot shows was first painted", allow_none=True)
     stale = flag("true when the page may have changed since the screenshot was painted: the browser gave no stream of "
                  "the tab, only pictures now and then, or no frame since the page was shown, or since the last action "
                  "though it has changed; or it shows another part of the page, another size, or the target elsewhere",
@@ -173,8 +173,8 @@ class StateSchema(Strict):
                            "shown or acted in), `scrolled`, `resized` (it shows the page so), `moved` (the target "
                            "may not be painted where it stood) or `hidden` (the target is black, as a secret may have "
                            "passed there)", validate=validate.OneOf(STALE_REASONS), required=False)
-    unchanged_until = moment("the screenshot was painted after the event, and the page was as before until then",
-                             required=False)
+    unchanged_until = recording_time(
+        "the screenshot was painted after the event, and the page was as before until then", required=False)
     screenshot_agrees = flag("true when all that can be read in the screenshot is known to stand where the element "
                              "table has it: same scroll offsets and size, and all that moved before was painted. "
                              "Absent or false: it is not known", required=False)

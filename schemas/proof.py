@@ -9,7 +9,7 @@ VERDICTS = ("same", "equivalent", "differs", "failed")  # from the best to the w
 
 
 def _share(description: str) -> fields.Float:
-    return number(description, least=-1, most=1, required=False, allow_none=True)
+    return number(description, minimum=-1, maximum=1, required=False, allow_none=True)
 
 
 class TurnProofSchema(Strict):
@@ -19,7 +19,7 @@ class TurnProofSchema(Strict):
     intent = string("kind of action")
     verdict = string("`same`, `equivalent`, `differs` or `failed`", validate=validate.OneOf(VERDICTS))
     reason = string("why it is not the same; empty when it is")
-    seconds = number("how long it took, until the page was as recorded or at rest", least=0)
+    seconds = number("how long it took, until the page was as recorded or at rest", minimum=0)
     by = listing(fields.String(), "what the element was found by")
     score = _share("how surely the element was found, from 0 to 1; null without one")
     elements = _share("likeness of the elements; null when not known")
@@ -52,7 +52,7 @@ class ProofSchema(Strict):
     live = flag("true when it ran on the real network instead of what was recorded")
     verdict = string("the worst of the turns' verdicts", validate=validate.OneOf(VERDICTS))
     last = string("the verdict on the last state", validate=validate.OneOf(VERDICTS))
-    seconds = number("how long it took", least=0)
-    recorded_seconds = number("how long the recorded session took, from its first turn to its last", least=0)
+    seconds = number("how long it took", minimum=0)
+    recorded_seconds = number("how long the recorded session took, from its first turn to its last", minimum=0)
     turns = listing(fields.Nested(TurnProofSchema), "what came of each turn that was run, in order")
     missing = listing(fields.Nested(MissingSchema), "requests that were not recorded")

@@ -19,13 +19,13 @@ from .parts import (
     integer,
     length,
     listing,
-    moment,
     nested,
     newest_version,
+    recording_time,
     string,
     wall_clock,
 )
-from .secret_digests import LONGEST, MOST, PRIME
+from .secret_digests import LONGEST, MAX_DIGESTS, PRIME
 
 FORMAT = "demotape/recording"
 STATUSES = ("recording", "complete", "recovered")
@@ -77,7 +77,7 @@ def secret_digests() -> fields.Field[Any]:
     """The field of that name, of recordings and packages."""
     return listing(fields.Nested(SecretDigestSchema), "secrets that were typed, as told by SecretDigestSchema; exports "
                    "look for them in all demonstrations; absent when none", required=False,
-                   validate=validate.Length(max=MOST))
+                   validate=validate.Length(max=MAX_DIGESTS))
 
 
 class RecordingSchema(Strict):
@@ -143,12 +143,12 @@ class EventDataSchema(Strict):
     origin = integer("tab switched from; opener of a new tab", required=False, allow_none=True)
     event = integer("screenshot: number of the event that it belongs to; undo: of an event of the action taken back",
                     required=False)
-    seconds = moment("sleep: how long the machine was asleep", required=False)
+    seconds = recording_time("sleep: how long the machine was asleep", required=False)
     blob = digest("mhtml: blob of the page as one MHTML file", required=False)
     screenshot = digest("screenshot: blob of the better screenshot", required=False)
-    screenshot_time = moment("screenshot: when what it shows was first painted", required=False)
+    screenshot_time = recording_time("screenshot: when what it shows was first painted", required=False)
     stale_because = string("screenshot: as in StateSchema", validate=validate.OneOf(STALE_REASONS), required=False)
-    unchanged_until = moment("screenshot: as in StateSchema", required=False)
+    unchanged_until = recording_time("screenshot: as in StateSchema", required=False)
     screenshot_agrees = flag("screenshot: as in StateSchema", required=False)
 
 
@@ -158,7 +158,7 @@ class EventSchema(Strict):
     piece = "event"
 
     seq = integer("number of the event, from 1 without gaps", validate=validate.Range(min=1))
-    time = moment("seconds since the recording started, when it happened")
+    time = recording_time("seconds since the recording started, when it happened")
     type = string("kind of event", validate=validate.OneOf(EVENT_TYPES))
     tab = integer("number of the tab, from 1 in order of appearance")
     gesture = integer("number of the event that began the same gesture (a click belongs to its pointerdown); "
@@ -174,7 +174,7 @@ class ChatLineSchema(Strict):
 
     piece = "chat line"
 
-    time = moment("seconds since the recording started")
+    time = recording_time("seconds since the recording started")
     speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
     utterance = string("what was said")
 
@@ -186,7 +186,7 @@ class ResourceSchema(Strict):
 
     url = string("address it was loaded from")
     content_type = string("media type")
-    time = moment("seconds since the recording started")
+    time = recording_time("seconds since the recording started")
     blob = digest("blob: its content")
 
 
@@ -196,7 +196,7 @@ class ConsoleLineSchema(Strict):
 
     piece = "console line"
 
-    time = moment("seconds since the recording started")
+    time = recording_time("seconds since the recording started")
     tab = integer("number of the tab")
     url = string("address of the page that the tab showed; a frame in it may have written",
                  validate=validate.Length(max=limits.CONSOLE_TEXT))

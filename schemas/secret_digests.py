@@ -16,10 +16,10 @@ PRIME: int = SECRET_DIGESTS["prime"]
 ITERATIONS: int = SECRET_DIGESTS["iterations"]
 SALT: str = SECRET_DIGESTS["salt"]  # the same everywhere: a secret of two recordings is looked for once
 LONGEST: int = SECRET_DIGESTS["longest"]  # bytes of a value that is told
-MOST: int = SECRET_DIGESTS["most"]  # values of a recording
+MAX_DIGESTS: int = SECRET_DIGESTS["most"]  # values of a recording
 
 
-def told(value: str) -> SecretDigest | None:
+def digest_entry(value: str) -> SecretDigest | None:
     """What is told of a value; None for one that is too long."""
     content = value.encode("utf-8", "surrogatepass")
     if len(content) > LONGEST:

@@ -11,12 +11,12 @@ _HALF = re.compile(rb"\\u[dD]|\xed")  # what JSON must have for text with half o
 def well_formed(value: Any) -> Any:
     """The same JSON value with text that UTF-8 can hold: half of a surrogate pair (a page's text may be cut inside an
     emoji) becomes U+FFFD."""
-    return _walked(value, _whole)
+    return _walked(value, _replace_lone_surrogates)
 
 
 def storable(value: Any) -> Any:
     """The same with text that any database can hold: NUL characters become U+FFFD, too."""
-    return _walked(value, lambda text: _whole(text).replace("\0", "\ufffd"))
+    return _walked(value, lambda text: _replace_lone_surrogates(text).replace("\0", "\ufffd"))
 
 
 def read_well_formed(content: bytes) -> Any:
@@ -36,7 +36,7 @@ def _walked(value: Any, mend: Callable[[str], str]) -> Any:
     return value
 
 
-def _whole(text: str) -> str:
+def _replace_lone_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

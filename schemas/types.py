@@ -304,7 +304,7 @@ class VideoSegment(TypedDict):
     rectangle: PageRectangle
 
 
-class VideoPlace(TypedDict):
+class VideoPlacement(TypedDict):
     """VideoPlaceSchema."""
 
     offset: NotRequired[float]
@@ -321,7 +321,7 @@ class Alignment(TypedDict):
     duration: float
     stretches: list[VideoStretch]
     segments: list[VideoSegment]
-    by_hand: NotRequired[VideoPlace]
+    by_hand: NotRequired[VideoPlacement]
 
 
 class Demonstration(TypedDict):
@@ -338,13 +338,13 @@ class Demonstration(TypedDict):
     outcome: NotRequired[Outcome]
 
 
-class Given(TypedDict):
+class SuppliedInputs(TypedDict):
     """GivenSchema."""
 
     chat: NotRequired[str]
     speakers: NotRequired[dict[str, str]]
     video: NotRequired[str]
-    place: NotRequired[VideoPlace]
+    place: NotRequired[VideoPlacement]
     speech: NotRequired[str]
 
 
@@ -356,7 +356,7 @@ class Processed(TypedDict):
     inputs: dict[str, str]
     demonstration: str
     derived: list[str]
-    given: NotRequired[Given]
+    given: NotRequired[SuppliedInputs]
 
 
 class Edit(TypedDict):
@@ -379,7 +379,7 @@ class Edit(TypedDict):
     edits: NotRequired[int]
     check: NotRequired[str]
     added: NotRequired[Turn]
-    place: NotRequired[VideoPlace]
+    place: NotRequired[VideoPlacement]
     label: NotRequired[str]
     said: NotRequired[list[str]]
     task: NotRequired[str]

@@ -70,11 +70,11 @@ def version_of(content: Any, piece: str, where: str) -> int:
     version = content.get("version")
     if type(version) is not int or version < 1:
         return newest
-    expect_known(version, piece, where)
+    require_known(version, piece, where)
     return version
 
 
-def expect_known(version: int, piece: str, where: str) -> None:
+def require_known(version: int, piece: str, where: str) -> None:
     """Raises InputError for a version that is newer than this demotape."""
     name = PIECES[piece]
     if version > VERSIONS[name]:

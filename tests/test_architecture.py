@@ -28,7 +28,7 @@ FLOORS = {
     ),
     "pipeline": (
         {"workers", "plugins", "cluster", "proofs", "timed_connection", "network", "console"},
-        {"limited", "cache", "model_endpoint"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"sandbox", "cache", "model_endpoint"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import JSON, DateTime, String, TypeDecorator
 
-from schemas.upgrade import HEADS, PIECES, VERSIONS, expect_known, upgrade
+from schemas.upgrade import HEADS, PIECES, VERSIONS, require_known, upgrade
 
 ID_LENGTH = 100
 
@@ -49,7 +49,7 @@ class Stored(TypeDecorator):
         if value is None:
             return None
         where, version = f"the database's {self.piece}", value.get("version", 1)
-        expect_known(version, self.piece, where)
+        require_known(version, self.piece, where)
         if self.piece not in HEADS:
             value = {name: one for name, one in value.items() if name != "version"}
         return upgrade(value, self.piece, version, where)

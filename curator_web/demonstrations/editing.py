@@ -17,7 +17,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import APPROVED, INVALID, Edit, StatusChange
 from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.users import LOCAL
-from pipeline.turns.edits import WITH_POINTER, appended
+from pipeline.turns.edits import WITH_POINTER, append_edit
 from schemas import types
 from schemas.text import storable
 
@@ -59,7 +59,7 @@ def make_edit(session: Session, found: Review, edit: Mapping[str, Any], version:
     brought: list[types.Edit] = []
     if edit["op"] == "join":
         edit, brought = joining.prepared(session, found, edit, who)
-    edits, turns = appended(base, found.edits, storable(edit), brought)
+    edits, turns = append_edit(base, found.edits, storable(edit), brought)
     made = edits[len(found.edits)]
     turns = in_use.marked(turns, found.settings, edits)
     _expect_in_sight(before, edit)

@@ -17,7 +17,7 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from curator_web.db.models import Facet
-from pipeline.turns.edits import elsewhere, in_force
+from pipeline.turns.edits import in_force, turns_of_others
 from schemas import types
 
 VALUE_LENGTH = 100
@@ -38,7 +38,7 @@ def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.
         elif turn["id"] not in was_dropped:
             found.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})
     fixed = {(edit["op"], edit.get("turn")) for _, edit in in_force(edits) if edit["op"] not in _NO_FIX}
-    away = {turn["id"] for part in elsewhere(base, edits) for turn in part}
+    away = {turn["id"] for part in turns_of_others(base, edits) for turn in part}
     found.update(("fixed", op[:VALUE_LENGTH]) for op, turn_id in fixed if turn_id not in away)
     return dict(found)
 

@@ -20,13 +20,13 @@ from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from pipeline.judging.labels import Candidate, drawn
-from pipeline.judging.trajectory import last_answer, shown
+from pipeline.judging.trajectory import last_answer, select_turns
 from schemas import limits
 
 from . import damage, sight
 
 DRAW_LIMIT = 1000  # demonstrations at a time
-SEED_LIMIT = limits.WHOLE
+SEED_LIMIT = limits.MAX_INTEGER
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def asked(db: Database, store: RecordingStore, demonstration_id: str, account: A
         held = _expect_open(session, demonstration_id, account)
         base = session.get_one(BaseTurns, demonstration_id).content
     with damage.named(demonstration_id):
-        names = shown(base["turns"], store.open(base["recording"]).manifest.get("last_state"))
+        names = select_turns(base["turns"], store.open(base["recording"]).manifest.get("last_state"))
     return Asked(demonstration_id, base["recording"], base["task"], last_answer(base["turns"]),
                  names[-limits.JUDGED_SCREENSHOTS:], held.done if held else None)
 

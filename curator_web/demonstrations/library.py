@@ -33,9 +33,9 @@ from curator_web.tasks import giving
 from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
-from pipeline.export import LeftOut, Selection, Source, place
-from pipeline.turns.edits import apply_edits, elsewhere, labels_after, outcome_after, standing, task_after
-from pipeline.turns.video_place import alignment_after
+from pipeline.export import LeftOut, Selection, Source, order_key
+from pipeline.turns.edits import apply_edits, labels_after, outcome_after, standing, task_after, turns_of_others
+from pipeline.turns.video_placement import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
@@ -88,7 +88,7 @@ class Review:
     def elsewhere(self) -> tuple[list[types.Turn], list[types.Turn]]:
         """The turns of the recording that are other demonstrations' since a split: those before, and those behind."""
         with damage.named(self.row.id):
-            return elsewhere(self.base["turns"], self.edits)
+            return turns_of_others(self.base["turns"], self.edits)
 
     @property
     def recorded(self) -> list[types.Turn]:
@@ -278,7 +278,7 @@ def selected(db: Database, selection: Selection, not_selected: Counter[str], pro
                 not_selected[reason] += 1
             else:
                 ids.append(demonstration_id)
-    return sorted(ids, key=place)
+    return sorted(ids, key=order_key)
 
 
 def load(session: Session, demonstration_id: str, *, lock: bool = False, known: Review | None = None) -> Review:

@@ -8,8 +8,8 @@ from curator_web.db.database import Database
 from curator_web.db.models import COPIES, Demonstration
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
-from pipeline.outcomes.trying import Examined
-from pipeline.outcomes.wording import told
+from pipeline.outcomes.session_checks import CheckExamination
+from pipeline.outcomes.wording import describe_check
 from schemas.outcome_types import Outcome, OutcomeCheck
 
 from . import sight
@@ -17,14 +17,14 @@ from . import sight
 MOST = 200  # sessions that checks are tried on at once
 
 
-def expect_sound(outcome: Outcome, before: Outcome | None, examined: Sequence[Examined]) -> None:
+def expect_sound(outcome: Outcome, before: Outcome | None, examined: Sequence[CheckExamination]) -> None:
     """Raises InputError for a check that is new or changed and says nothing of its own session: it does not hold at the
     recorded end, or holds before anything was done. What was there before stays, so that the rest can be mended."""
     kept = before["checks"] if before else []
     for number, (check, each) in enumerate(zip(outcome["checks"], examined, strict=True)):
         if each.refused and check not in kept:
             raise InputError(ErrorText("field checks.%(number)s: %(told)s: %(refused)s",
-                                       number=number, told=told(check),
+                                       number=number, told=describe_check(check),
                                        refused=each.refused))
 
 

@@ -3,7 +3,7 @@
 from typing import Any, TypedDict
 
 from pipeline.turns.edits import in_force
-from pipeline.turns.video_place import without_video
+from pipeline.turns.video_placement import without_video
 from schemas import types
 from schemas.addresses import split_address
 

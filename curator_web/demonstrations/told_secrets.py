@@ -6,7 +6,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import Demonstration
 from curator_web.errors import DemotapeError
 from curator_web.storage.recordings import RecordingStore
-from pipeline.export import told_by
+from pipeline.export import secret_digests_of
 from schemas.types import SecretDigest
 
 
@@ -17,7 +17,7 @@ def told_secrets(db: Database, store: RecordingStore) -> tuple[SecretDigest, ...
     told: dict[str, SecretDigest] = {}
     for name in names:
         try:
-            told |= {each["digest"]: each for each in told_by([store.open(name)])}
+            told |= {each["digest"]: each for each in secret_digests_of([store.open(name)])}
         except DemotapeError:
             continue  # the export itself says what is wrong with it, if it is of it
     return tuple(told.values())

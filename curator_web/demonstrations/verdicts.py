@@ -17,8 +17,8 @@ from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from curator_web.users.projects import expect_lead
 from pipeline.evaluate.reliability import Group, Reliability, kappa_interval, reliability
-from pipeline.judging.asking import Judgement
 from pipeline.judging.figures import Figures, figures
+from pipeline.judging.model_judge import Judgement
 from pipeline.judging.verdicts import Verdict as Name
 
 from . import judging

@@ -48,7 +48,7 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
         sources = InOrder(exportable(db, store, wanted, damaged, not_selected, job.project))
         try:
             summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
-                             not_selected=not_selected, limited=True, told=told_secrets(db, store), **chosen)
+                             not_selected=not_selected, limited=True, secret_digests=told_secrets(db, store), **chosen)
         finally:
             damage.note(db, damaged, names)
         step(total, total, "packing")

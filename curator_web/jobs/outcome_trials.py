@@ -11,8 +11,8 @@ from curator_web.demonstrations import library, outcomes
 from curator_web.errors import Away, DemotapeError, ErrorText, InputError
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
-from pipeline.limited import Allowance, Processes
-from pipeline.outcomes import trying
+from pipeline.outcomes import session_checks
+from pipeline.sandbox import Allowance, Processes
 from recorder.reader import Recording
 from schemas import limits
 from schemas.outcome_types import Outcome
@@ -64,7 +64,8 @@ def _row(db: Database, store: RecordingStore, demonstration_id: str, outcome: Ou
     try:
         found = library.review(db, demonstration_id)
         recording = store.open(found.row.recording)
-        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", trying.tried, recording, outcome, home,
+        return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", session_checks.try_on_session, recording,
+                              outcome, home,
                               found.part)
     except Away:
         raise

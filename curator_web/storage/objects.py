@@ -12,7 +12,7 @@ from typing import IO
 from curator_web.db import patience
 from curator_web.db.one_at_a_time import stepping_aside
 from curator_web.errors import DemotapeError, StoreAway
-from pipeline.export.destinations.s3_errors import NoAnswer, explained
+from pipeline.export.destinations.s3_errors import NoAnswer, explain_errors
 from pipeline.export.destinations.s3_objects import Bucket
 from pipeline.export.destinations.s3_parts import send
 
@@ -45,7 +45,7 @@ class Objects:
     def __init__(self, address: str, endpoint_url: str | None = None, known: bool = False, away: Path | None = None):
         self._given = address, endpoint_url, away
         self.address = address.rstrip("/")
-        with explained(self.address, "try again"):
+        with explain_errors(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
             self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_WAITED_FOR, READING)
         self.breaker, self._places = Breaker(self._answers, away), Places()
@@ -109,7 +109,7 @@ class Objects:
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         """Each object in a folder: its name, bytes, and when it was written."""
         with self._told(folder, somebody_waits=False):
-            yield from self._readable.listed(folder)
+            yield from self._readable.list_pages(folder)
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Bytes of each object in a folder, by its name in it."""
@@ -141,7 +141,7 @@ class Objects:
 
     def _probe(self) -> None:
         """Ask for what need not be there: tells whether there is such a bucket, and whether the keys are right."""
-        with explained(self.address, "try again"):
+        with explain_errors(self.address, "try again"):
             self._open("recordings")
 
     def _open(self, name: str) -> Iterator[bytes] | None:
@@ -172,7 +172,7 @@ class Objects:
         self.breaker.expect_closed()
         waits = patience.somebody_waits() if somebody_waits is None else somebody_waits
         try:
-            with self._waiting() if waits else nullcontext(), explained(f"{self.address}/{name}", "try again"):
+            with self._waiting() if waits else nullcontext(), explain_errors(f"{self.address}/{name}", "try again"):
                 yield
         except StoreAway:
             raise

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from curator_web.errors import InputError, NotFound
-from pipeline.cache import derived, given
-from pipeline.cache.inputs import of_file
+from pipeline.cache import derived, process_inputs
+from pipeline.cache.inputs import hash_file
 from recorder.reader import Recording
 from schemas import RecordingLayout
 from schemas.files import open_inside, reason
@@ -106,7 +106,7 @@ class RecordingStore:
 
     def keep(self, recording: Recording, content: bytes) -> str:
         """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
-        return derived.keep(recording.layout, content)
+        return derived.store_derived(recording.layout, content)
 
     def add(self, recording: Recording) -> None:
         """Copy a recording in: whole or not at all, with the external video that it was processed with. Of one that is
@@ -198,7 +198,7 @@ def external_video(layout: RecordingLayout) -> Path | None:
     if layout.external_video.exists():
         return layout.external_video
     try:
-        return given.recall(layout, given.Given(), (given.CHAT,)).video
+        return process_inputs.load_previous(layout, process_inputs.ProcessInputs(), (process_inputs.CHAT,)).video
     except InputError:  # it has gone: reviewers do without
         return None
 
@@ -206,7 +206,7 @@ def external_video(layout: RecordingLayout) -> Path | None:
 def _renew_video(layout: RecordingLayout, held: RecordingLayout, temporary: Path) -> None:
     """Processing a recording again may have been with another external video."""
     source = external_video(layout)
-    if source and not (held.external_video.exists() and of_file(source) == of_file(held.external_video)):
+    if source and not (held.external_video.exists() and hash_file(source) == hash_file(held.external_video)):
         _copy(source, temporary / held.external_video.name)
         os.replace(temporary / held.external_video.name, held.external_video)
 

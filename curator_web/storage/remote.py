@@ -127,7 +127,7 @@ class RemoteLayout(RecordingLayout):
         """As RecordingLayout's, fetched."""
         if name in self.FETCHED:
             return self._cache.path(f"{self._name}/{name}", remember=True)
-        return super().place(name)
+        return super().path_of(name)
 
     def blob(self, sha256: str) -> Path:
         """As RecordingLayout's, fetched."""

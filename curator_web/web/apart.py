@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from curator_web.errors import Busy
-from pipeline.limited import Allowance, Processes, TooBusy
+from pipeline.sandbox import Allowance, Processes, TooBusy
 from recorder.reader import Recording
 from schemas import limits
 

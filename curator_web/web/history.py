@@ -11,7 +11,7 @@ from curator_web.db.models import Edit
 from curator_web.demonstrations import editing, library
 from pipeline.outcomes import wording
 from pipeline.turns.edits import in_force
-from pipeline.turns.video_place import without_video
+from pipeline.turns.video_placement import without_video
 from schemas import types
 
 from .context import services
@@ -66,7 +66,7 @@ class LogLine:
         several = self.edit.content.get("turns")
         text = _("%(count)s turns", count=len(several)) if several else self.edit.content.get("task", "")
         if self.edit.content["op"] == "set_outcome":
-            text = "; ".join(wording.whole(self.edit.content["outcome"])) or _("none")
+            text = "; ".join(wording.describe_outcome(self.edit.content["outcome"])) or _("none")
         if self.edit.content["op"] == "label":
             said = ", ".join(self.edit.content["said"]) or _("none")
             text = f"{self.edit.content['label']}: {said}"

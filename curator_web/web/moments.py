@@ -133,7 +133,7 @@ def _change(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, An
     if not plain.after or not turn.state["screenshot"]:
         return {}
     with suppress(InputError):  # a picture that is missing or too large costs its outlines, not the view
-        return {"change": listed(changes.changed, recording, turn.state["screenshot"],
+        return {"change": listed(changes.changed_areas_of, recording, turn.state["screenshot"],
                                  plain.after.state["screenshot"], turn.size[0])}
     return {}
 

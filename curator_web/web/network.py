@@ -66,7 +66,7 @@ def written(review: library.Review, turn_id: str) -> Written:
     store, name = services().store, review.row.recording
     if not store.has_console(name):
         raise NotFound(ErrorText("the console of this recording was not kept; record with --console"))
-    return Written(turn_id, begin, end, **listed(console.lines, store.open(name), begin, end))
+    return Written(turn_id, begin, end, **listed(console.summarize, store.open(name), begin, end))
 
 
 def _span(review: library.Review, turn_id: str) -> tuple[float, float | None]:

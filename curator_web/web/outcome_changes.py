@@ -5,7 +5,7 @@ from typing import Any
 
 from curator_web.demonstrations import library, outcomes, workflow
 from curator_web.errors import ErrorText, InputError
-from pipeline.outcomes import trying
+from pipeline.outcomes import session_checks
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome, OutcomeCheck
@@ -33,12 +33,13 @@ def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
     recording = services().store.open(review.row.recording)
     if missing := services().store.lacks(recording.id, outcomes.pictures_of(outcome)):
         raise InputError(ErrorText("field picture: this recording has no picture %(missing)s", missing=missing[0]))
-    outcomes.expect_sound(outcome, review.outcome, listed(trying.examined, recording, outcome, review.part))
+    outcomes.expect_sound(outcome, review.outcome,
+                          listed(session_checks.examine_checks, recording, outcome, review.part))
 
 
 def proposals(review: library.Review) -> list[OutcomeCheck]:
     """Checks that the session suggests and that are not there yet; raises InputError when it shows no page."""
     recording = services().store.open(review.row.recording)
     there = review.outcome["checks"] if review.outcome else []
-    found = listed(trying.proposals, recording, review.turns, review.part)
+    found = listed(session_checks.proposals, recording, review.turns, review.part)
     return [each for each in found if each not in there]

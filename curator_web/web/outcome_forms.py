@@ -13,8 +13,8 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 
 from curator_web.errors import ErrorText
-from pipeline.outcomes.evidence import Seen
-from pipeline.outcomes.wording import matched
+from pipeline.outcomes.evidence import PageState
+from pipeline.outcomes.wording import describe_match
 from schemas import InputError
 from schemas.files import first_error
 from schemas.outcome import TASK_TYPES, OutcomeCheckSchema
@@ -114,7 +114,7 @@ class CheckForm:
     def kept(self) -> str:
         """What the check asks for besides, which this form cannot change."""
         match: Match = self.check.get("match", {}) if self.check else {}
-        return matched({"value": match["value"]}) if "value" in match else ""
+        return describe_match({"value": match["value"]}) if "value" in match else ""
 
 
 def of_check(check: OutcomeCheck, place: str, name: str | None) -> CheckForm:
@@ -259,7 +259,7 @@ def _status(text: str) -> int | str:
 
 def _css(text: str) -> str:
     try:
-        Seen("", lambda: "").elements(text)
+        PageState("", lambda: "").elements(text)
     except InputError as error:
         raise ValueError(_sentence(error_words(error))) from None
     return text

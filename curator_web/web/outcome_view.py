@@ -79,7 +79,7 @@ def _item(check: OutcomeCheck, place: str, name: str, number: int, count: int) -
     groups = inner["kind"] in ("all", "any")
     parts = inner["checks"] if groups else []
     return Item(place, name, _("Not: %(kind)s", kind=kind_of(inner)) if negated else kind_of(check),
-                wording.told(check), inside if groups else "", inner["kind"] != "not", number == 0,
+                wording.describe_check(check), inside if groups else "", inner["kind"] != "not", number == 0,
                 number == count - 1, tuple(_item(each, f"{inside}.{place_in}", "", place_in, len(parts))
                                            for place_in, each in enumerate(parts)))
 
@@ -108,7 +108,7 @@ def _reasons(row: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
     for check, found in zip(outcome["checks"], row.get("checks", ()), strict=False):
         if not found["holds"]:
             state = verdict("unknown" if found["holds"] is None else "does not hold")
-            yield f"{state}: {wording.told(check)}" + (f" ({found['reason']})" if found["reason"] else "")
+            yield f"{state}: {wording.describe_check(check)}" + (f" ({found['reason']})" if found["reason"] else "")
 
 
 def _who(row: Demonstration, actor: str, agent: str) -> str:

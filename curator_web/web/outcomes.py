@@ -12,7 +12,7 @@ from werkzeug import Response
 from curator_web.demonstrations import library, outcomes, parting
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import outcome_trials
-from pipeline.outcomes import arranging, trying, wording
+from pipeline.outcomes import check_editing, session_checks, wording
 from schemas.files import dump_json, validated
 from schemas.outcome import OutcomeCheckSchema
 from schemas.outcome_types import Outcome, OutcomeCheck
@@ -100,8 +100,9 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
         problem = _plain(error)
     return render_template(
         "outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed, points=points,
-        items=outcome_view.items(review.outcome, arranging.CHECKS), begun=outcome_forms.BEGUN, told=wording.told,
-        checkpoints=outcome_view.items(review.outcome, arranging.CHECKPOINTS), kind_of=outcome_view.kind_of,
+        items=outcome_view.items(review.outcome, check_editing.CHECKS), begun=outcome_forms.BEGUN,
+        told=wording.describe_check,
+        checkpoints=outcome_view.items(review.outcome, check_editing.CHECKPOINTS), kind_of=outcome_view.kind_of,
         jobs=[job] if job else [], here=url_for(".show", demonstration_id=row.id),
         tried=outcome_view.tried(db, job.result, account()) if job and job.result else None,
         locked=ReviewView(review).locked)
@@ -113,8 +114,8 @@ def _form(review: library.Review, given: Any) -> CheckForm:
     if place:
         if review.outcome is None:
             raise InputError(ErrorText("there are no outcome checks any more"))
-        name = arranging.name_at(review.outcome, place) or None
-        return outcome_forms.of_check(arranging.check_at(review.outcome, place), place, name)
+        name = check_editing.name_at(review.outcome, place) or None
+        return outcome_forms.of_check(check_editing.check_at(review.outcome, place), place, name)
     kind = given.get("new", "")
     if kind not in outcome_forms.BEGUN:
         raise InputError(ErrorText("field new: %(kind)r is no kind of check", kind=kind[:40]))
@@ -127,8 +128,10 @@ def _save(review: library.Review) -> Response | tuple[str, int]:
     check = outcome_forms.read(form, request.form, partial(_picture, review))
     if check is not None:
         try:
-            changed = (arranging.replaced(_there(review.outcome), form.place, check, form.name or "") if form.place else
-                       arranging.added(review.outcome, check, form.name or "", form.within))
+            changed = (check_editing.replace_check(_there(review.outcome), form.place, check, form.name or "")
+                       if form.place
+                       else
+                       check_editing.add_check(review.outcome, check, form.name or "", form.within))
             save(review, changed, version_from_form())
         except InputError as error:
             form.errors["check"] = _plain(error)
@@ -142,8 +145,8 @@ def _picture(review: library.Review, css: str) -> str:
     """The blob of what a selector fits on the last page, or of all of it; raises InputError."""
     recording = services().store.open(review.row.recording)
     if css:
-        return services().store.keep(recording, made(trying.picture, recording, css, review.part))
-    last = listed(trying.last_screenshot, recording, review.part)
+        return services().store.keep(recording, made(session_checks.picture, recording, css, review.part))
+    last = listed(session_checks.last_screenshot, recording, review.part)
     if last is None:
         raise InputError(ErrorText("there is no picture of the recorded end"))
     return last[0]
@@ -152,8 +155,8 @@ def _picture(review: library.Review, css: str) -> str:
 def _points(review: library.Review) -> dict[str, Any]:
     """What can be pointed at on the last page: texts, and the picture that they stand in."""
     recording = services().store.open(review.row.recording)
-    last = listed(trying.last_screenshot, recording, review.part)
-    return {"offered": listed(trying.offered, recording, review.part), "shown": last[0] if last else None,
+    last = listed(session_checks.last_screenshot, recording, review.part)
+    return {"offered": listed(session_checks.offered_texts, recording, review.part), "shown": last[0] if last else None,
             "size": last[1] if last else None}
 
 
@@ -167,7 +170,7 @@ def _keep(outcome: Outcome | None) -> Outcome | None:
             check: OutcomeCheck = validated(json.loads(each), _CHECK, "check")
         except (ValueError, RecursionError):
             raise InputError(ErrorText("field check: is no check")) from None
-        outcome = arranging.added(outcome, check)
+        outcome = check_editing.add_check(outcome, check)
     return outcome
 
 
@@ -195,10 +198,10 @@ def _plain(error: InputError) -> str:
 
 
 _CHANGES: dict[str, Callable[[Outcome | None], Outcome | None]] = {
-    "remove": lambda outcome: arranging.removed(_there(outcome), _place()),
-    "up": lambda outcome: arranging.moved(_there(outcome), _place(), -1),
-    "down": lambda outcome: arranging.moved(_there(outcome), _place(), 1),
-    "combine": lambda outcome: arranging.combined(_there(outcome), request.form.getlist("place"),
+    "remove": lambda outcome: check_editing.remove_check(_there(outcome), _place()),
+    "up": lambda outcome: check_editing.move_check(_there(outcome), _place(), -1),
+    "down": lambda outcome: check_editing.move_check(_there(outcome), _place(), 1),
+    "combine": lambda outcome: check_editing.combine_checks(_there(outcome), request.form.getlist("place"),
                                                   request.form.get("kind", "")),
-    "apart": lambda outcome: arranging.taken_apart(_there(outcome), _place()),
+    "apart": lambda outcome: check_editing.ungroup_check(_there(outcome), _place()),
     "keep": _keep}

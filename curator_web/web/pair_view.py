@@ -105,7 +105,7 @@ def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, .
         yield ("says" if (each.first or each.second)["type"] == "chat" else "does",
                *(_lone(turn) if turn else NOTHING for turn in (each.first, each.second)))
     elif each.what == kinds.OUTCOME:
-        yield ("checks", *_checks(wording.whole(each.first), wording.whole(each.second)))
+        yield ("checks", *_checks(wording.describe_outcome(each.first), wording.describe_outcome(each.second)))
     elif each.what == kinds.VIDEO:
         yield ("video", _("placed so"), _("placed otherwise"))
     else:

@@ -6,7 +6,7 @@ import re
 import cv2
 
 from curator_web.errors import ErrorText, InputError, NotFound
-from recorder.pictures import decoded, pixels_of
+from recorder.pictures import decode_picture, pixels_of
 from recorder.reader import Recording
 from schemas import limits
 
@@ -63,7 +63,7 @@ def _image_type(content: bytes) -> str:
 
 
 def _as_png(content: bytes) -> bytes:
-    if (picture := decoded(content)) is None:
+    if (picture := decode_picture(content)) is None:
         raise NotFound(ErrorText("this picture is damaged, or too large"))
     return cv2.imencode(".png", picture, [cv2.IMWRITE_PNG_COMPRESSION, 1])[1].tobytes()
 
@@ -71,7 +71,7 @@ def _as_png(content: bytes) -> bytes:
 def _reduced(content: bytes) -> bytes | None:
     """A JPEG's decoder itself leaves out what a small picture does not need; a bitmap is averaged."""
     jpeg = content.startswith(b"\xff\xd8\xff")
-    picture = decoded(content, cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
+    picture = decode_picture(content, cv2.IMREAD_REDUCED_COLOR_8 if jpeg else cv2.IMREAD_COLOR)
     if picture is None:
         return None
     if not jpeg:

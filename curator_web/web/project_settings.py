@@ -13,7 +13,7 @@ from curator_web.jobs import recounts
 from curator_web.users import project_settings
 from pipeline import plugins
 from pipeline.checks import all_kinds
-from pipeline.export.splits import HELD_OUT
+from pipeline.export.splits import SPLIT_FACTORS
 from schemas import BROWSER_INTENTS, limits
 from schemas.text import storable
 
@@ -40,7 +40,7 @@ def show(project: str) -> str:
     return render_template(
         "project_settings.html", jobs=jobs, here=here, settings=project_settings.read(services().db, project),
         rule=project_settings.split_rule(services().db, project), intents=BROWSER_INTENTS, kinds=_kinds(project),
-        installed=all_kinds(), steps=STEPS, held_out=HELD_OUT, usual=_NUMBERS,
+        installed=all_kinds(), steps=STEPS, held_out=SPLIT_FACTORS, usual=_NUMBERS,
         plugged=plugins.names(plugins.SPLITS, ()))
 
 
@@ -86,7 +86,7 @@ def _splits(project: str) -> dict[str, Any]:
         return {"splits": read_rule(file.stream.read(limits.JSON), "file")}
     held = project_settings.split_rule(services().db, project) or {}
     rule: dict[str, Any] = {name: held[name] for name in ("websites", "demonstrations") if name in held}
-    rule |= {name: _number(name) for name in _NUMBERS} | {name: _share(name) for name in HELD_OUT}
+    rule |= {name: _number(name) for name in _NUMBERS} | {name: _share(name) for name in SPLIT_FACTORS}
     return {"splits": rule | {"seed": _number("seed", int), "by": request.form.get("by", "")}}
 
 

@@ -47,7 +47,7 @@ def place(demonstration_id: str) -> str | Response:
 
 
 def _page(review: library.Review, line: Timeline, form: PlaceForm) -> str:
-    nothing: types.VideoPlace = {}
+    nothing: types.VideoPlacement = {}
     by_hand = line.alignment.get("by_hand", nothing) if line.alignment else nothing
     return render_template(
         "timeline.html", row=line.row, line=line, form=form,

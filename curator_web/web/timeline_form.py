@@ -52,9 +52,9 @@ class PlaceForm:
         return [PlaceField(name, label, unit, self._texts[name], step, hint, self.errors.get(name, ""))
                 for name, label, unit, step, hint in _FIELDS]
 
-    def place(self) -> types.VideoPlace | None:
+    def place(self) -> types.VideoPlacement | None:
         """What was changed, None for nothing; to be asked only when there are no errors."""
-        place: types.VideoPlace = {}
+        place: types.VideoPlacement = {}
         if any(self._texts[name] != self._known[name] for name in CLOCK):
             place |= {"offset": self._numbers["offset"], "drift": self._numbers["drift"]}
             if self._line.alignment:

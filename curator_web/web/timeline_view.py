@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 from flask_babel import ngettext
 
 from curator_web.demonstrations.library import Review
-from pipeline.turns.video_place import recording_time, video_time
+from pipeline.turns.video_placement import recording_time, video_time
 from schemas import types
 
 from .presentation import ReviewView, TurnView
@@ -214,7 +214,7 @@ def _actions(number: int) -> str:
     return ngettext("%(num)s action", "%(num)s actions", number)
 
 
-def process_options(place: types.VideoPlace) -> str:
+def process_options(place: types.VideoPlacement) -> str:
     """The options of `demotape process` that say the same."""
     def plain(values: Iterable[float]) -> str:
         return ",".join(f"{value:.6f}".rstrip("0").rstrip(".") for value in values)

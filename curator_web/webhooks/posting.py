@@ -43,4 +43,4 @@ def post(message: Message, allowed: Sequence[Network]) -> int:
             connection.request("POST", target, body.encode(), headers)
             return connection.getresponse().status
         except FAILURES as error:
-            raise Unreachable(connection.told(error)) from None
+            raise Unreachable(connection.describe(error)) from None

@@ -46,18 +46,18 @@ demotape.closedRoots = (function () {
   }
 
   /** The elements to be looked into next, the likely ones first; each is given once. */
-  function take() {
-    const taken = likely.splice(0, AT_ONCE);
-    if (quiet()) taken.push(...possible.splice(0, AT_ONCE - taken.length));
-    return taken.filter((element) => element.isConnected);
+  function takeCandidates() {
+    const batch = likely.splice(0, AT_ONCE);
+    if (quiet()) batch.push(...possible.splice(0, AT_ONCE - batch.length));
+    return batch.filter((element) => element.isConnected);
   }
 
   /** Take in what was found in one of them. */
   function adopt(root) {
     demotape.shared.closedRoots.set(root.host, root);
     demotape.snapshotCache.forget(root.host);
-    demotape.snapshotCache.warmSoon();
+    demotape.snapshotCache.scheduleWarming();
   }
 
-  return { addCandidate, due, take, adopt };
+  return { addCandidate, due, takeCandidates, adopt };
 })();

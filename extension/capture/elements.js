@@ -77,7 +77,7 @@ demotape.elements = (function () {
     const label = node.getAttribute("aria-label");
     if (label?.trim()) return squeeze(label, limit);
     if (node.labels?.length) {
-      const joined = squeeze(Array.from(node.labels, (each) => text(each, limit)).join(" "), limit);
+      const joined = squeeze(Array.from(node.labels, (label) => text(label, limit)).join(" "), limit);
       if (joined) return joined;
     }
     if (node.localName === "input" && ["submit", "button", "reset"].includes(node.type)) {
@@ -146,8 +146,8 @@ demotape.elements = (function () {
         break;
       }
       let index = 1;
-      for (let each = own(own(at).previousElementSibling); each; each = own(each.previousElementSibling)) {
-        if (each.localName === localName) index++;
+      for (let label = own(own(at).previousElementSibling); label; label = own(label.previousElementSibling)) {
+        if (label.localName === localName) index++;
       }
       steps.unshift(`${CSS.escape(localName)}:nth-of-type(${index})`);
     }

@@ -8,15 +8,15 @@
 demotape.events = (function () {
   const WHEEL_GAP = 400; // ms without a wheel event that end a turn of the wheel
   const SCROLL_EVERY = 100; // ms between scroll events of one element
-  const GESTURE_REST = 150; // ms after a gesture in which the page reacts to it
-  const HOVER_REST = 350; // ms that the pointer must rest for a hover
+  const GESTURE_SETTLE_MS = 150; // ms after a gesture in which the page reacts to it
+  const HOVER_IDLE_MS = 350; // ms that the pointer must rest for a hover
   const HOVER_SNAPSHOT_EVERY = 120; // ms between snapshots of a sweeping pointer
-  const HOVER_LOOK = 30; // ms from its coming over something to one: who presses at once is not kept waiting
+  const HOVER_CAPTURE_MS = 30; // ms from its coming over something to one: who presses at once is not kept waiting
   const TEXT_LIMIT = 20000;
   const LEADING = "a[href]:not([href^='#']), area[href], form button:not([type=button]), form input[type=submit]";
   const ENTERED = `${LEADING}, form input`;
 
-  const { own, rest } = demotape;
+  const { own, idleSnapshot } = demotape;
   const { send, attempt } = demotape.sending;
 
   const modifiers = (event) =>
@@ -25,12 +25,12 @@ demotape.events = (function () {
   /** Send the first event of a gesture with the frame group's snapshot; `set`: a control that has its new value already. */
   function begin(type, event, element, data, set = null) {
     const { shared } = demotape;
-    const scrolled = attempt(() => demotape.shown.lookForScrolls(element), 0);
-    const snapshot = set ? attempt(() => demotape.snapshot.takeBefore(set)) : snapshotNow();
-    const shown = attempt(() => demotape.shown.tell(element, scrolled));
+    const scrolled = attempt(() => demotape.paintTracking.findScrolls(element), 0);
+    const snapshot = set ? attempt(() => demotape.snapshot.takeWithOldValue(set)) : snapshotNow();
+    const shown = attempt(() => demotape.paintTracking.targetPainting(element, scrolled));
     shared.gesture = send(type, event, element, data, { snapshot, gesture: null, shown });
     shared.gestureType = type;
-    if (shown) attempt(() => demotape.shown.follow(shared.gesture, shown, element));
+    if (shown) attempt(() => demotape.paintTracking.follow(shared.gesture, shown, element));
   }
 
   const snapshotNow = () => attempt(demotape.snapshot.take);
@@ -90,7 +90,7 @@ demotape.events = (function () {
       return { checked: element.checked, value: element.value };
     }
     const secret = demotape.secrets.isSecret(element);
-    if (secret) demotape.secrets.tell(element);
+    if (secret) demotape.secrets.report(element);
     const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
     if (localName !== "select") return data;
     return { ...data, label: Array.from(element.selectedOptions, (option) => option.label).join(", ") };
@@ -112,12 +112,12 @@ demotape.events = (function () {
     // The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since.
     const { shared } = demotape;
     attempt(demotape.snapshotCache.update);
-    const { snapshot, version, taken } = rest.seen;
+    const { snapshot, version, capturedAt } = idleSnapshot.lastSeen;
     const atRest = snapshot && version === shared.version;
     const seen = atRest ? snapshot : snapshotNow();
     const data = { ...point(event), modifiers: modifiers(event) };
-    const told = { snapshot: seen, gesture: null, shown: demotape.shown.tellOfDocument(atRest ? taken : undefined) };
-    shared.gesture = send("wheel", event, targetOf(event), data, told);
+    const extras = { snapshot: seen, gesture: null, shown: demotape.paintTracking.documentPainting(atRest ? capturedAt : undefined) };
+    shared.gesture = send("wheel", event, targetOf(event), data, extras);
     shared.gestureType = "wheel";
     forgetHover();
   }
@@ -126,53 +126,53 @@ demotape.events = (function () {
   function onScroll(event) {
     const element = targetOf(event);
     demotape.shared.scrolled.add(element);
-    demotape.shown.scrolled(element);
+    demotape.paintTracking.scrolled(element);
     if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
     lastScroll.set(element, event.timeStamp);
-    if (event.type === "scrollend") demotape.snapshotCache.warmSoon(); // look at it again at rest
+    if (event.type === "scrollend") demotape.snapshotCache.scheduleWarming(); // look at it again at rest
     send("scroll", event, element, { scroll: { x: own(element).scrollLeft, y: own(element).scrollTop } });
   }
 
-  const hover = { cancel: null, cancelLook: null, cancelRefresh: null, stale: 0, target: null };
+  const hover = { cancel: null, cancelCapture: null, cancelRefresh: null, stale: 0, target: null };
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
     hover.target = event.target;
     hover.cancel?.();
     const target = demotape.elements.describe(targetOf(event));
-    const { snapshot } = rest.seen;
-    const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : rest.look();
+    const { snapshot } = idleSnapshot.lastSeen;
+    const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : idleSnapshot.capture();
     const data = { ...pointerData(event), button: 0 };
-    const told = demotape.shown.tellOfDocument(rest.seen.taken);
-    hover.cancel = demotape.later(() => attempt(() => onRest(event, target, data, before, told)), HOVER_REST);
-    hover.cancelLook ??= demotape.later(lookUnder, HOVER_LOOK);
+    const painting = demotape.paintTracking.documentPainting(idleSnapshot.lastSeen.capturedAt);
+    hover.cancel = demotape.later(() => attempt(() => onPointerIdle(event, target, data, before, painting)), HOVER_IDLE_MS);
+    hover.cancelCapture ??= demotape.later(captureUnderPointer, HOVER_CAPTURE_MS);
   }
 
   /** Look at the page with the pointer where it is: the state before it moves on. */
-  function lookUnder() {
-    hover.cancelLook = null;
-    if (demotape.now() - rest.seen.taken > HOVER_SNAPSHOT_EVERY) attempt(rest.look);
+  function captureUnderPointer() {
+    hover.cancelCapture = null;
+    if (demotape.now() - idleSnapshot.lastSeen.capturedAt > HOVER_SNAPSHOT_EVERY) attempt(idleSnapshot.capture);
   }
 
   /** The pointer rests: a hover, if the page shows something else than before. */
-  function onRest(event, target, data, before, told) {
-    if (shown(rest.look()) === shown(before)) return;
-    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target, shown: told });
+  function onPointerIdle(event, target, data, before, painting) {
+    if (shown(idleSnapshot.capture()) === shown(before)) return;
+    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target, shown: painting });
   }
 
   /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */
   function forgetHover() {
-    for (const cancel of [hover.cancel, hover.cancelLook]) cancel?.();
-    hover.cancel = hover.cancelLook = null;
-    rest.seen.snapshot = null;
+    for (const cancel of [hover.cancel, hover.cancelCapture]) cancel?.();
+    hover.cancel = hover.cancelCapture = null;
+    idleSnapshot.lastSeen.snapshot = null;
     hover.stale = performance.now();
-    hover.cancelRefresh ??= demotape.later(refresh, GESTURE_REST);
+    hover.cancelRefresh ??= demotape.later(refresh, GESTURE_SETTLE_MS);
   }
 
   function refresh() {
-    const wait = hover.stale + GESTURE_REST - performance.now();
+    const wait = hover.stale + GESTURE_SETTLE_MS - performance.now();
     hover.cancelRefresh = wait > 0 ? demotape.later(refresh, wait) : null;
-    if (wait <= 0) attempt(rest.look);
+    if (wait <= 0) attempt(idleSnapshot.capture);
   }
 
   const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.entry.uid).join();
@@ -227,10 +227,10 @@ demotape.events = (function () {
 
   function onValue(event, data) {
     const element = targetOf(event);
-    const told = { ...valueData(element), ...data };
-    if (event.isTrusted || !demotape.driven.begins(event)) return void send(event.type, event, element, told);
+    const fields = { ...valueData(element), ...data };
+    if (event.isTrusted || !demotape.driven.begins(event)) return void send(event.type, event, element, fields);
     forgetHover();
-    begin(event.type, event, element, told, element);
+    begin(event.type, event, element, fields, element);
   }
 
   function onClick(event) {
@@ -243,7 +243,7 @@ demotape.events = (function () {
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
     if (!event.isTrusted && !demotape.driven?.isAction(event)) return;
-    if (demotape.toldFirst?.isRepeated(event)) return;
+    if (demotape.firstListener?.isRepeated(event)) return;
     if (event.type === "pointermove") {
       demotape.shared.moved = demotape.now();
       demotape.sending.stir("acting"); // all else is told itself
@@ -263,11 +263,11 @@ demotape.events = (function () {
   const MOVELESS = new Set(["pointerover", "keyup"]);
   const LIFTING = ["beforetoggle", "toggle", "fullscreenchange"];
   function stir(event) {
-    if (event && !MOVELESS.has(event.type)) demotape.shown.change();
+    if (event && !MOVELESS.has(event.type)) demotape.paintTracking.change();
     if (LIFTING.includes(event?.type)) demotape.snapshotCache.lift();
     demotape.shared.stirred++;
-    demotape.rest.followSecrets();
-    demotape.snapshotCache.warmSoon();
+    demotape.idleSnapshot.followSecrets();
+    demotape.snapshotCache.scheduleWarming();
   }
 
   let ending = new AbortController(); // takes all listeners away
@@ -275,7 +275,7 @@ demotape.events = (function () {
 
   function listen() {
     demotape.steering?.listen(ending.signal); // where the recorder has keys of its own
-    demotape.toldFirst?.listen(ending.signal); // and a listener of its own in the page's world
+    demotape.firstListener?.listen(ending.signal); // and a listener of its own in the page's world
     demotape.driven?.listen(ending.signal);
     for (const type of Object.keys(HANDLERS)) window.addEventListener(type, onEvent, quietly());
     for (const type of STIRRING) window.addEventListener(type, stir, quietly());
@@ -295,7 +295,7 @@ demotape.events = (function () {
     own(scope).addEventListener("load", ({ target }) => {
       if (!demotape.isElement(target)) return;
       demotape.snapshotCache.forget(target);
-      demotape.shown.change();
+      demotape.paintTracking.change();
       stir();
     }, quietly());
   }
@@ -305,12 +305,12 @@ demotape.events = (function () {
    * is told what secret fields hold, before the event that tells of it; `tellAhead(group, chunks, rows)`, where given,
    * what later snapshots are made of.
    */
-  function start(sender, tellSecret = null, tellAhead = null) {
+  function start(sender, sendSecret = null, sendAheadParts = null) {
     if (stopped) demotape.snapshotCache.renew();
     stopped = false;
     demotape.send = sender;
-    demotape.tellSecret = tellSecret;
-    demotape.tellAhead = tellAhead;
+    demotape.sendSecret = sendSecret;
+    demotape.sendAheadParts = sendAheadParts;
     listen();
     listenForLoads(document);
     reopened.observe(document, { childList: true });
@@ -319,13 +319,13 @@ demotape.events = (function () {
       attempt(() => demotape.snapshotCache.findScrolled(document));
       onReady();
     }
-    addEventListener("load", demotape.snapshotCache.warmSoon, { once: true, signal: ending.signal });
+    addEventListener("load", demotape.snapshotCache.scheduleWarming, { once: true, signal: ending.signal });
   }
 
   /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */
   function onReady() {
-    if (demotape.shared.rootFrame === window && window !== window.top) rest.tell();
-    demotape.snapshotCache.warmSoon();
+    if (demotape.shared.rootFrame === window && window !== window.top) idleSnapshot.sendReport();
+    demotape.snapshotCache.scheduleWarming();
   }
 
   const reopened = new MutationObserver(listen);
@@ -333,16 +333,16 @@ demotape.events = (function () {
 
   /** Hear nothing more; `start` begins anew, and sends again what it had sent before. */
   function stop() {
-    attempt(() => demotape.shown.leave());
+    attempt(() => demotape.paintTracking.leave());
     stopped = true;
     demotape.send = () => {};
     ending.abort();
     ending = new AbortController();
     reopened.disconnect();
     demotape.snapshotCache.renew();
-    for (const cancel of [hover.cancel, hover.cancelLook, hover.cancelRefresh]) cancel?.();
-    hover.cancelLook = hover.cancelRefresh = null;
-    rest.forget();
+    for (const cancel of [hover.cancel, hover.cancelCapture, hover.cancelRefresh]) cancel?.();
+    hover.cancelCapture = hover.cancelRefresh = null;
+    idleSnapshot.forget();
   }
 
   const isStopped = () => stopped;

@@ -9,7 +9,7 @@
  * `tellStir`, where given, is told that something goes on. `picturesTellScroll`: whether the pictures that are taken tell
  * how far the page was scrolled.
  */
-var demotape = (globalThis.demotape = { send: null, tellStir: null, picturesTellScroll: false });
+var demotape = (globalThis.demotape = { send: null, sendActivity: null, framesHaveOffsets: false });
 
 /** Do some work in `wait` ms; returns what takes it back. */
 demotape.later = (function () {
@@ -19,9 +19,9 @@ demotape.later = (function () {
   }
   /** Timers stand still in a frame whose sandbox forbids scripts. A task costs the person more time than a timer. */
   function asTask(work, wait) {
-    const taken = new AbortController();
-    scheduler.postTask(work, { delay: wait, signal: taken.signal }).catch(() => {}); // taken back
-    return () => taken.abort();
+    const replaced = new AbortController();
+    scheduler.postTask(work, { delay: wait, signal: replaced.signal }).catch(() => {}); // taken back
+    return () => replaced.abort();
   }
   return matchMedia("(scripting: none)").matches ? asTask : byTimer;
 })();
@@ -147,7 +147,7 @@ demotape.shared = demotape.ofGroup("shared", function () {
     gestureType: null,
     scrolled: new Set(),
     oncePassword: new WeakSet(),
-    toldSecrets: new Map(),
+    reportedSecrets: new Map(),
     closedRoots: new WeakMap(),
   };
 });

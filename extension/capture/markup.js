@@ -1,5 +1,5 @@
 // A frame group's text as HTML, put together element by element. Every element's text is remembered until something in it
-// changes (snapshot_cache.js says when). Where the browser's own text says all, it is taken (plain.js). Large texts are cut into
+// changes (snapshot_cache.js says when). Where the browser's own text says all, it is taken (fast_serialize.js). Large texts are cut into
 // chunks: a chunk stands in its parent's text as a mark. Who marks a chunk holds it, so that one that is no part of the
 // page any more is let go. Reads only: the page is the same, byte for byte, before and after.
 "use strict";
@@ -117,7 +117,7 @@ demotape.markup = (function () {
     const record = recordOf(element);
     if (typeof record.html === "string" || (until && performance.now() > until)) return record;
     record.chunks = null;
-    record.html = (masked ? null : demotape.plain.text(element)) ?? ownText(element, record, until, masked);
+    record.html = (masked ? null : demotape.fastSerialize.text(element)) ?? ownText(element, record, until, masked);
     return record;
   }
 
@@ -191,7 +191,7 @@ demotape.markup = (function () {
     const children = childrenText(element, record, RAW_TEXT.has(tag), until, masked);
     if (children === null) return null;
     if (shadow) record.chunks = [...recordOf(shadow).chunks ?? [], ...record.chunks ?? []];
-    const swallowed = (tag === "pre" || tag === "listing") && demotape.plain.beginsWithBreak(element);
+    const swallowed = (tag === "pre" || tag === "listing") && demotape.fastSerialize.beginsWithBreak(element);
     const text = before + (swallowed ? "\n" : "") + children;
     return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
   }

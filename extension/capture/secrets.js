@@ -25,7 +25,7 @@ demotape.secrets = (function () {
     const typed = localName === "input" || localName === "textarea";
     // What it takes time to see is looked at first, and when the value has changed.
     const changed = !known || known.value !== value;
-    const secret = isMarked(element) || (typed && (looksSecret(element) || (changed && isCalledSecret(element))));
+    const secret = isMarked(element) || (typed && (isSecretByName(element) || (changed && isCalledSecret(element))));
     if (secret && typed) oncePassword.add(element);
     if (!secret) open.set(element, { version, value: typed ? value : undefined });
     return Boolean(secret);
@@ -37,7 +37,7 @@ demotape.secrets = (function () {
   const isMarked = (element) => demotape.shared.masks && own(element).closest("[data-demotape-mask]");
 
   /** By what the control itself says. */
-  function looksSecret(element) {
+  function isSecretByName(element) {
     if (element.type === "password") return true;
     if (element.type !== "hidden" && NOT_TYPED_IN.has(element.type)) return false;
     const autocomplete = element.getAttribute("autocomplete") ?? "";
@@ -84,47 +84,47 @@ demotape.secrets = (function () {
     return value && isSecret(element) ? REDACTED : String(value);
   }
 
-  const TELL_LIMIT = 50; // texts of one marked element
+  const MAX_TEXTS = 50; // texts of one marked element
 
   /**
    * Let the recorder know what a secret field holds, so that it is found in requests and addresses as well. It stays in
-   * the recorder's memory; `demotape.tellSecret` is there only where the receiver can promise that.
+   * the recorder's memory; `demotape.sendSecret` is there only where the receiver can promise that.
    */
-  function tell(element) {
-    if (!demotape.tellSecret) return;
+  function report(element) {
+    if (!demotape.sendSecret) return;
     const { value } = own(element);
-    if (value !== undefined) tellOnce(demotape.uid(element), String(value));
+    if (value !== undefined) reportOnce(demotape.uid(element), String(value));
     const letters = value === undefined ? [] : lettersBeside(element);
-    if (letters.length) tellOnce(`${demotape.uid(letters[0])}/code`, letters.map((letter) => letter.value).join(""));
-    else tellTexts(element);
+    if (letters.length) reportOnce(`${demotape.uid(letters[0])}/code`, letters.map((letter) => letter.value).join(""));
+    else reportTexts(element);
   }
 
-  function tellOnce(field, value) {
-    const { toldSecrets } = demotape.shared;
-    if ((toldSecrets.get(field) ?? "") === value) return;
-    toldSecrets.set(field, value);
-    demotape.tellSecret(field, value);
+  function reportOnce(field, value) {
+    const { reportedSecrets } = demotape.shared;
+    if ((reportedSecrets.get(field) ?? "") === value) return;
+    reportedSecrets.set(field, value);
+    demotape.sendSecret(field, value);
   }
 
-  function tellTexts(element) {
+  function reportTexts(element) {
     const walker = demotape.elements.textsIn(element);
-    for (let count = 0; count < TELL_LIMIT && walker.nextNode(); count++) {
+    for (let count = 0; count < MAX_TEXTS && walker.nextNode(); count++) {
       const text = walker.currentNode.data.trim();
-      if (text.length > 3) tellOnce(`${demotape.uid(element)}/${count}`, text);
+      if (text.length > 3) reportOnce(`${demotape.uid(element)}/${count}`, text);
     }
   }
 
   /** Whether the page shows in an element, in clear, what a secret field of it holds. */
   function repeats(element) {
-    const { toldSecrets } = demotape.shared;
-    if (!toldSecrets.size) return false;
+    const { reportedSecrets } = demotape.shared;
+    if (!reportedSecrets.size) return false;
     const { childNodes, value } = own(element);
     const texts = Array.from(childNodes, (node) => (node.nodeType === Node.TEXT_NODE ? node.data : ""));
     if (typeof value === "string") texts.push(value);
     const shown = texts.filter((text) => text.length >= RULES.distinct_value);
-    return shown.length > 0 && [...toldSecrets.values()].some((secret) =>
+    return shown.length > 0 && [...reportedSecrets.values()].some((secret) =>
       secret.length >= RULES.distinct_value && shown.some((text) => text.includes(secret)));
   }
 
-  return { REDACTED, isSecret, doubt, valueOf, tell, repeats };
+  return { REDACTED, isSecret, doubt, valueOf, report, repeats };
 })();

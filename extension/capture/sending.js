@@ -2,7 +2,7 @@
 "use strict";
 
 demotape.sending = (function () {
-  const PLACES = 3; // of an error that are told
+  const MAX_STACK_LINES = 3; // of an error that are told
 
   /** Do our own work: no error of it reaches the page. Where it fails, `otherwise` stands for what it would give. */
   function attempt(work, otherwise = null) {
@@ -16,8 +16,8 @@ demotape.sending = (function () {
 
   /** An error by its kind and places: its text may hold what the page holds. */
   function described(error) {
-    const places = String(error?.stack ?? "").split("\n").filter((line) => line.startsWith("    at "));
-    return [error?.name ?? "Error", ...places.slice(0, PLACES).map((line) => line.trim())].join(" ");
+    const stackLines = String(error?.stack ?? "").split("\n").filter((line) => line.startsWith("    at "));
+    return [error?.name ?? "Error", ...stackLines.slice(0, MAX_STACK_LINES).map((line) => line.trim())].join(" ");
   }
 
   /** Send one event; returns its id within the frame group. */
@@ -43,9 +43,9 @@ demotape.sending = (function () {
   const STIR_EVERY = 400; // ms
   const stirred = { acting: -Infinity, changing: -Infinity, leading: -Infinity };
   function stir(what) {
-    if (!demotape.tellStir || performance.now() - stirred[what] < STIR_EVERY) return;
+    if (!demotape.sendActivity || performance.now() - stirred[what] < STIR_EVERY) return;
     stirred[what] = performance.now();
-    demotape.tellStir(what);
+    demotape.sendActivity(what);
   }
 
   return { send, attempt, stir };

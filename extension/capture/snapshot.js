@@ -3,7 +3,7 @@
 
 demotape.snapshot = demotape.ofGroup("snapshot", function () {
   /** The frame group as it was before a control was set, by what was seen of the control last. */
-  function takeBefore(control) {
+  function takeWithOldValue(control) {
     demotape.shared.set = control;
     try {
       return take();
@@ -82,7 +82,7 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
   function sealRow(row) {
     if (row.sent) return row.number;
     row.sent = true;
-    if (demotape.tellAhead) sentRows.add(row.number, row);
+    if (demotape.sendAheadParts) sentRows.add(row.number, row);
     return [row.number, row.entry];
   }
 
@@ -96,10 +96,10 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
       if (chunk.chunks) waiting.push(...chunk.chunks);
       chunk.sent = true;
       chunk.text = ""; // nobody asks again
-      if (demotape.tellAhead) sentChunks.add(chunk.number, chunk);
+      if (demotape.sendAheadParts) sentChunks.add(chunk.number, chunk);
     }
     return found;
   }
 
-  return { take, takeBefore, seal, ahead };
+  return { take, takeWithOldValue, seal, ahead };
 });

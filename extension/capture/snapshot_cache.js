@@ -45,7 +45,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   }
 
   /** An element's text is part of a plain one: it has none of its own. */
-  function partOfPlain(element) {
+  function markCovered(element) {
     const record = shared.records.get(element);
     if (record) record.html = undefined;
   }
@@ -53,7 +53,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   function onMutations(mutations) {
     shared.version++;
     for (const { target, attributeName, type } of mutations) {
-      demotape.shown.touch(target, type);
+      demotape.paintTracking.touch(target, type);
       if (attributeName === MASK) {
         shared.records = new WeakMap();
         shared.masks = true;
@@ -65,9 +65,9 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       } else forget(target);
     }
     if (!mutations.length) return;
-    demotape.shown.change();
+    demotape.paintTracking.change();
     demotape.sending.stir("changing");
-    warmSoon();
+    scheduleWarming();
   }
 
   const observer = new MutationObserver(onMutations);
@@ -94,7 +94,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
 
   /** Take in what the observers have not told yet, and compare what none tells. */
   function update() {
-    for (const each of shared.observers) forgetAll(each.takeRecords());
+    for (const observer of shared.observers) forgetAll(observer.takeRecords());
     for (const control of shared.controls) {
       if (!control.isConnected) shared.controls.delete(control);
       else if (recordOf(control).state !== stateOf(control)) forgetControl(control);
@@ -114,7 +114,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       if (!own(host ?? documentElement)?.isConnected) shared.scopes.delete(scope);
       else if (sheets !== sheetsOf(scope)) {
         shared.scopes.set(scope, sheetsOf(scope));
-        demotape.shown.change();
+        demotape.paintTracking.change();
         forget(host ?? head ?? documentElement);
       }
     }
@@ -207,15 +207,15 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   const IDLE_WAIT = 50; // ms; a page that paints nothing more may be called idle only after the next time that it paints
   // Between two times, so that a page that changes all the time is not followed all the time: ms at least and at most, and
   // how much longer than the work itself took.
-  const REST_LEAST = 15, REST_MOST = 60, REST_SHARE = 8;
+  const IDLE_MIN_MS = 15, IDLE_MAX_MS = 60, IDLE_SHARE = 8;
   const LOADING = 1000; // ms in which a page that loads is left alone unless somebody acts: each piece of it would be a change
   const LEADS = 200; // ms after a press that may lead to another document: what that needs of the machine comes first
-  let rest = REST_LEAST;
+  let idle = IDLE_MIN_MS;
   shared.postponed ??= -Infinity; // until when
-  function warmSoon() {
+  function scheduleWarming() {
     if (shared.warming) return;
     shared.warming = true;
-    const wait = Math.max(shared.warmed ? rest : 0, shared.postponed - demotape.now());
+    const wait = Math.max(shared.warmed ? idle : 0, shared.postponed - demotape.now());
     demotape.later(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), wait);
   }
 
@@ -229,16 +229,16 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     const { document } = shared.rootFrame;
     const { documentElement, readyState } = own(document);
     if (!documentElement || demotape.events.isStopped()) return;
-    if (demotape.now() < shared.postponed) return warmSoon();
+    if (demotape.now() < shared.postponed) return scheduleWarming();
     const start = performance.now();
-    if (readyState !== "complete" && start < LOADING && shared.acted < 0) return void demotape.later(warmSoon, LOADING - start);
+    if (readyState !== "complete" && start < LOADING && shared.acted < 0) return void demotape.later(scheduleWarming, LOADING - start);
     update();
     const whole = documentChunk(document, start + Math.min(SLICE, deadline.timeRemaining() || SLICE));
     shared.warmed = whole !== null;
-    if (!shared.warmed) return warmSoon();
+    if (!shared.warmed) return scheduleWarming();
     const { rows } = demotape.table.take();
-    rest = Math.min(REST_MOST, Math.max(REST_LEAST, (performance.now() - start) * REST_SHARE));
-    demotape.rest.rested({ root: take(), rows });
+    idle = Math.min(IDLE_MAX_MS, Math.max(IDLE_MIN_MS, (performance.now() - start) * IDLE_SHARE));
+    demotape.idleSnapshot.onIdle({ root: take(), rows });
   }
 
   /** Forget all: the next snapshot is sent whole. Elements keep their uids, chunks go on being numbered. */
@@ -246,8 +246,8 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     observer.disconnect();
     shared.version++; // what was seen before counts no more
     Object.assign(shared, { records: new WeakMap(), root: null, gesture: null, masks: true, maskSeen: false, lifting: true });
-    for (const known of [shared.controls, shared.frames, shared.scopes, shared.toldSecrets]) known.clear();
+    for (const known of [shared.controls, shared.frames, shared.scopes, shared.reportedSecrets]) known.clear();
   }
 
-  return { take, warmSoon, postpone, watch, partOfPlain, forget, lift, findScrolled, animations, update, renew };
+  return { take, scheduleWarming, postpone, watch, markCovered, forget, lift, findScrolled, animations, update, renew };
 });

@@ -12,14 +12,14 @@ demotape.table = demotape.ofGroup("table", function () {
   const PROBING = 2; // ms
 
   /** Where a frame's document stands: transform to the frame group root's coordinates, visible part, frame path. */
-  function placeOf(frame, outer, frameElement) {
+  function frameTransform(frame, outer, frameElement) {
     if (!outer) {
       return {
-        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], scroll: demotape.shown.scroll(), moving: running(),
+        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], scroll: demotape.paintTracking.scroll(), moving: running(),
         clip: { left: 0, top: 0, right: frame.innerWidth, bottom: frame.innerHeight },
       };
     }
-    const content = placeBox(demotape.frameGroup.contentBox(frameElement), outer);
+    const content = transformBox(demotape.frameGroup.contentBox(frameElement), outer);
     const { clip } = outer;
     return {
       x: content.x, y: content.y, scaleX: content.scaleX, scaleY: content.scaleY,
@@ -31,11 +31,11 @@ demotape.table = demotape.ofGroup("table", function () {
     };
   }
 
-  function placeBox(box, place) {
+  function transformBox(box, transform) {
     return {
-      x: box.x * place.scaleX + place.x, y: box.y * place.scaleY + place.y,
-      width: box.width * place.scaleX, height: box.height * place.scaleY,
-      scaleX: (box.scaleX ?? 1) * place.scaleX, scaleY: (box.scaleY ?? 1) * place.scaleY,
+      x: box.x * transform.scaleX + transform.x, y: box.y * transform.scaleY + transform.y,
+      width: box.width * transform.scaleX, height: box.height * transform.scaleY,
+      scaleX: (box.scaleX ?? 1) * transform.scaleX, scaleY: (box.scaleY ?? 1) * transform.scaleY,
     };
   }
 
@@ -47,26 +47,26 @@ demotape.table = demotape.ofGroup("table", function () {
 
   const boxOf = (element) => own(element).getBoundingClientRect();
 
-  const inSight = (box, { clip }) =>
+  const isInViewport = (box, { clip }) =>
     box.x < clip.right && box.y < clip.bottom && box.x + box.width > clip.left && box.y + box.height > clip.top;
 
-  function walk(element, context, place) {
+  function walk(element, context, transform) {
     const node = own(element);
-    if (WITHOUT_BOX.has(node.localName) || context.seen.has(element)) return;
+    if (WITHOUT_BOX.has(node.localName) || context.visited.has(element)) return;
     const rect = node.getBoundingClientRect();
     const hasBox = rect.width > 0 && rect.height > 0;
-    const box = placeBox(rect, place);
-    if (hasBox && inSight(box, place)) addRow(element, box, context, place);
+    const box = transformBox(rect, transform);
+    if (hasBox && isInViewport(box, transform)) addRow(element, box, context, transform);
     else if (!reaches(element, rect, hasBox)) {
-      context.passedOver ||= hasBox && node.firstElementChild !== null;
+      context.skipped ||= hasBox && node.firstElementChild !== null;
       return;
     }
-    walkInside(element, context, place);
+    walkInside(element, context, transform);
   }
 
-  function walkInside(element, context, place) {
+  function walkInside(element, context, transform) {
     const { localName } = own(element);
-    if (localName === "iframe" || localName === "frame") walkFrame(element, context, place);
+    if (localName === "iframe" || localName === "frame") walkFrame(element, context, transform);
     const shadow = demotape.shadowRootOf(element);
     const record = demotape.markup.recordOf(element);
     if (shadow && !record.shadow) {
@@ -74,9 +74,9 @@ demotape.table = demotape.ofGroup("table", function () {
       context.found = true;
     }
     record.shadow = shadow;
-    if (shadow) walkChildren(shadow, context, place);
+    if (shadow) walkChildren(shadow, context, transform);
     else demotape.closedRoots.addCandidate(element);
-    walkChildren(element, context, place);
+    walkChildren(element, context, transform);
   }
 
   /** Whether something inside an element out of sight may be in sight. */
@@ -87,15 +87,15 @@ demotape.table = demotape.ofGroup("table", function () {
     return node.scrollHeight > Math.ceil(rect.height) + 1 || node.scrollWidth > Math.ceil(rect.width) + 1;
   }
 
-  function walkChildren(parent, context, place) {
+  function walkChildren(parent, context, transform) {
     const { firstElementChild, childElementCount, children } = own(parent);
     if (!firstElementChild) return;
     if (childElementCount > LONG_LIST && inOrder(children)) {
-      const [first, last] = windowOf(children, place);
-      context.passedOver = true;
-      for (let index = first; index <= last; index++) walk(children[index], context, place);
+      const [first, last] = windowOf(children, transform);
+      context.skipped = true;
+      for (let index = first; index <= last; index++) walk(children[index], context, transform);
     } else {
-      for (let at = firstElementChild; at; at = own(at).nextElementSibling) walk(at, context, place);
+      for (let at = firstElementChild; at; at = own(at).nextElementSibling) walk(at, context, transform);
     }
   }
 
@@ -111,72 +111,72 @@ demotape.table = demotape.ofGroup("table", function () {
   }
 
   /** Indices of the first and last child of a list in order that may be in sight. */
-  function windowOf(children, place) {
+  function windowOf(children, transform) {
     const edge = (test) => {
       let low = 0, high = children.length;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if (test(placeBox(boxOf(children[middle]), place))) low = middle + 1;
+        if (test(transformBox(boxOf(children[middle]), transform))) low = middle + 1;
         else high = middle;
       }
       return low;
     };
-    const first = edge((box) => box.y + box.height <= place.clip.top);
-    const last = edge((box) => box.y < place.clip.bottom);
+    const first = edge((box) => box.y + box.height <= transform.clip.top);
+    const last = edge((box) => box.y < transform.clip.bottom);
     return [Math.max(0, first - MARGIN), Math.min(children.length - 1, last + MARGIN)];
   }
 
-  function walkFrame(element, context, place) {
+  function walkFrame(element, context, transform) {
     const inner = demotape.frameGroup.documentOf(element);
     const { documentElement, defaultView } = own(inner) ?? {};
     if (documentElement) {
-      const innerPlace = placeOf(defaultView, place, element);
-      walk(documentElement, context, innerPlace);
-      probe(inner, context, innerPlace);
+      const innerTransform = frameTransform(defaultView, transform, element);
+      walk(documentElement, context, innerTransform);
+      probe(inner, context, innerTransform);
     } else if (element.contentWindow) {
-      const box = placeBox(demotape.frameGroup.contentBox(element), place);
+      const box = transformBox(demotape.frameGroup.contentBox(element), transform);
       const index = demotape.frameGroup.indexInParent(element.contentWindow);
-      context.frames.push(demotape.finiteBox({ uid: demotape.uid(element), index, path: place.path, ...box }));
+      context.frames.push(demotape.finiteBox({ uid: demotape.uid(element), index, path: transform.path, ...box }));
     }
   }
 
-  function addRow(element, { x, y, width, height }, context, place) {
-    context.seen.add(element);
+  function addRow(element, { x, y, width, height }, context, transform) {
+    context.visited.add(element);
     const record = demotape.markup.recordOf(element);
     const facts = factsOf(element, record);
     const box = { x: round(x), y: round(y), width: round(width), height: round(height) };
     context.elements.push(element);
     const visible = own(element).checkVisibility({ opacityProperty: true, visibilityProperty: true });
     const before = record.row;
-    if (!isSame(before, facts, box, visible, place)) record.row = rowOf(element, facts, box, visible, place);
-    const seen = before?.walk === demotape.shared.walks - 1; // it was in sight the last time
-    if (!seen || record.row !== before) record.row.since = demotape.shown.sinceOf(element, seen ? before : null, record.row, place.moving);
-    if (seen) context.stayed++;
+    if (!isSame(before, facts, box, visible, transform)) record.row = rowOf(element, facts, box, visible, transform);
+    const visited = before?.walk === demotape.shared.walks - 1; // it was in sight the last time
+    if (!visited || record.row !== before) record.row.since = demotape.paintTracking.sinceOf(element, visited ? before : null, record.row, transform.moving);
+    if (visited) context.stayed++;
     record.row.walk = demotape.shared.walks;
     context.rows.push(record.row);
     const secret = demotape.secrets.isSecret(element);
-    if (secret) demotape.secrets.tell(element);
+    if (secret) demotape.secrets.report(element);
     if (!secret && !demotape.secrets.repeats(element)) return;
     context.secrets.push(demotape.finiteBox({ x, y, width, height }));
     secretElements.push([element, boxOf(element)]);
   }
 
   /** Whether a row says the same as the last one of its element: then it is that one, and need not be sent again. */
-  function isSame(row, facts, box, visible, place) {
+  function isSame(row, facts, box, visible, transform) {
     if (!row || row.facts !== facts || row.visible !== visible) return false;
     const { bbox, frame } = row.entry;
     return (
       bbox.x === box.x && bbox.y === box.y && bbox.width === box.width && bbox.height === box.height &&
-      frame.length === place.path.length && frame.every((uid, index) => uid === place.path[index])
+      frame.length === transform.path.length && frame.every((uid, index) => uid === transform.path[index])
     );
   }
 
   /** A new row. `since`: when its element came to stand there; `scroll`: how far the page had scrolled then. */
-  function rowOf(element, facts, bbox, visible, place) {
+  function rowOf(element, facts, bbox, visible, transform) {
     const { tag, role, name, clickable } = facts;
-    const entry = { uid: demotape.uid(element), tag, role, name, frame: place.path, bbox, visible, clickable };
+    const entry = { uid: demotape.uid(element), tag, role, name, frame: transform.path, bbox, visible, clickable };
     const number = (demotape.shared.rows = (demotape.shared.rows ?? 0) + 1);
-    return { number, facts, visible, entry, sent: false, since: 0, scroll: place.scroll, walk: 0 };
+    return { number, facts, visible, entry, sent: false, since: 0, scroll: transform.scroll, walk: 0 };
   }
 
   const round = (value) => Math.round(demotape.finite(value) * 1000) / 1000;
@@ -199,8 +199,8 @@ demotape.table = demotape.ofGroup("table", function () {
    * Ask a grid of points what stands there: finds what was placed out of an element that was passed over. On pages where
    * the answer takes long, only some points are asked, others the next time.
    */
-  function probe(document, context, place) {
-    if (!context.passedOver) return;
+  function probe(document, context, transform) {
+    if (!context.skipped) return;
     context.probed = false;
     const { innerWidth, innerHeight } = own(document).defaultView;
     const [columns, rows] = GRID;
@@ -210,17 +210,17 @@ demotape.table = demotape.ofGroup("table", function () {
       const x = ((nextPoint % columns) + 0.5) * (innerWidth / columns);
       const y = (Math.floor(nextPoint / columns) + 0.5) * (innerHeight / rows);
       const found = own(document).elementFromPoint(x, y);
-      if (found && !context.seen.has(found)) recover(found, context, place);
+      if (found && !context.visited.has(found)) recover(found, context, transform);
       context.probed = count === columns * rows - 1;
     }
   }
 
-  function recover(found, context, place) {
+  function recover(found, context, transform) {
     let top = found;
     const above = (element) => own(element).parentElement;
-    while (above(top) && !context.seen.has(above(top))) top = above(top);
+    while (above(top) && !context.visited.has(above(top))) top = above(top);
     for (let at = found; at !== above(top); at = above(at)) {
-      if (!context.seen.has(at)) walk(at, context, place);
+      if (!context.visited.has(at)) walk(at, context, transform);
     }
   }
 
@@ -231,21 +231,21 @@ demotape.table = demotape.ofGroup("table", function () {
    */
   function take() {
     const signs = signsOf(demotape.shared.rootFrame);
-    const same = last && signs.every((sign, index) => sign === last.signs[index]) && last.sample.every(stands);
+    const same = last && signs.every((sign, index) => sign === last.signs[index]) && last.sample.every(isUnmoved);
     if (same) {
-      demotape.shown.looked();
+      demotape.paintTracking.noteTable();
       return last.context;
     }
     const context = walkAll();
-    demotape.shown.looked(context.stayed < inSightBefore);
-    inSightBefore = context.rows.length;
+    demotape.paintTracking.noteTable(context.stayed < previousRowCount);
+    previousRowCount = context.rows.length;
     const final = context.probed && !running();
     last = final ? { context: { ...context, elements: null, found: false }, signs, sample: sampleOf(context) } : null;
     return context;
   }
 
   let last = null;
-  let inSightBefore = 0; // elements, when the table was made the last time
+  let previousRowCount = 0; // elements, when the table was made the last time
   const SAMPLE = 8; // elements whose boxes are compared
 
   /** What was heard, and what is seen at a glance. The snapshot cache is up to date. */
@@ -265,7 +265,7 @@ demotape.table = demotape.ofGroup("table", function () {
     return elements.filter((_, index) => index % every === 0).map((element) => [element, boxOf(element)]);
   }
 
-  function stands([element, before]) {
+  function isUnmoved([element, before]) {
     const now = boxOf(element);
     return now.x === before.x && now.y === before.y && now.width === before.width && now.height === before.height;
   }
@@ -273,23 +273,23 @@ demotape.table = demotape.ofGroup("table", function () {
   function walkAll() {
     const frame = demotape.shared.rootFrame;
     const context = {
-      moving: false, rows: [], frames: [], secrets: [], elements: [], seen: new Set(), found: false, passedOver: false,
+      moving: false, rows: [], frames: [], secrets: [], elements: [], visited: new Set(), found: false, skipped: false,
       probed: true, stayed: 0,
     };
     demotape.shared.walks++;
     secretElements = [];
-    const place = placeOf(frame, null, null);
-    context.moving = place.moving;
+    const transform = frameTransform(frame, null, null);
+    context.moving = transform.moving;
     const { documentElement } = own(frame.document);
     if (documentElement) {
-      walk(documentElement, context, place);
-      probe(frame.document, context, place);
+      walk(documentElement, context, transform);
+      probe(frame.document, context, transform);
     }
     return context;
   }
 
   /** Whether a secret field in sight stands elsewhere than in the last table. */
-  const secretsMoved = () => !secretElements.every(stands);
+  const secretsMoved = () => !secretElements.every(isUnmoved);
 
   return { take, secretsMoved };
 });

@@ -1,20 +1,20 @@
 // A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
 // shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
 import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
-import { SecretPlaces } from "./secret_places.js";
+import { SecretFieldPositions } from "./secret_positions.js";
 import { Video } from "./video.js";
-import { passed } from "../passed.js";
+import { sleep } from "../sleep.js";
 
 const FRESH = 0.6; // seconds of which every frame is held
-const HELD = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
-const APART = 0.15; // seconds between those
-const MOMENT = 0.1; // seconds; a frame that stood longer is held
+const BUFFER_S = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
+const BUFFER_INTERVAL_S = 0.15; // seconds between those
+const MIN_SHOWN_S = 0.1; // seconds; a frame that stood longer is held
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
 const LAST_WAIT = 0.15; // the same, at the end of the recording
 const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
 const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
-const HELD_BACK = 0.3; // the same where the browser may see an animation
+const WITHHOLD_S = 0.3; // the same where the browser may see an animation
 const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on the browser may see an animation: of what else
 // is painted it sends none until that is over
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
@@ -38,7 +38,7 @@ class Tab {
     this.number = number;
     this.ring = []; // { copy, ticks | time, came, steady, filmed, picture }
     this.times = []; // of the last frames
-    this.places = new SecretPlaces();
+    this.places = new SecretFieldPositions();
     this.guarded = false; // something secret was in sight: frames wait until it is known where it stood
     this.asked = -Infinity; // when the page was last asked for that
     this.width = this.height = 0; // of the viewport, CSS pixels
@@ -69,7 +69,7 @@ class Tab {
       const time = this.timeOf(entry);
       if (index === this.ring.length - 1 || until - time < FRESH) return true;
       const next = this.timeOf(this.ring[index + 1]);
-      if (until - next > HELD || (next - time < MOMENT && next - last < APART)) return false;
+      if (until - next > BUFFER_S || (next - time < MIN_SHOWN_S && next - last < BUFFER_INTERVAL_S)) return false;
       last = time;
       return true;
     });
@@ -87,12 +87,12 @@ class Tab {
     const index = this.ring.findLastIndex((entry) => this.timeOf(entry) <= time);
     if (index >= 0 && !this.doubt(wanted, index, time)) {
       const agrees = wanted.allPainted > 0 && this.shows(index, wanted.allPainted, wanted.allSince, time);
-      return { entry: this.ring[index], told: agrees ? { screenshot_agrees: true } : {} };
+      return { entry: this.ring[index], facts: agrees ? { screenshot_agrees: true } : {} };
     }
     for (let later = index + 1; later < this.ring.length && this.timeOf(this.ring[later]) <= until; later++) {
-      if (!this.doubt(wanted, later, until)) return { entry: this.ring[later], told: { unchanged_until: until } };
+      if (!this.doubt(wanted, later, until)) return { entry: this.ring[later], facts: { unchanged_until: until } };
     }
-    return { entry: this.ring[index] ?? null, told: { stale_because: this.doubt(wanted, Math.max(index, 0), time) ?? "moved" } };
+    return { entry: this.ring[index] ?? null, facts: { stale_because: this.doubt(wanted, Math.max(index, 0), time) ?? "moved" } };
   }
 
   /**
@@ -110,7 +110,7 @@ class Tab {
     const entry = this.ring[index], next = this.ring[index + 1], time = this.timeOf(entry);
     if (time >= painted) return true;
     if (entry.came - time > LATE && since < entry.came) return false; // the frame that shows it may have been dropped
-    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (entry.steady ? HELD_BACK : DRAWN);
+    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (entry.steady ? WITHHOLD_S : DRAWN);
   }
 
   get newest() {
@@ -118,18 +118,18 @@ class Tab {
   }
 
   /** Whether the page has changed before an event, no frame has come since, and one still may. */
-  isDue = ({ since, told }) => this.readers.size > 0 && this.newest < since && now() - told < DUE;
+  isDue = ({ since, wantedAt }) => this.readers.size > 0 && this.newest < since && now() - wantedAt < DUE;
 
   /** Answer the events for which no better frame can come. */
   serve() {
     const { newest } = this, at = now();
     const isKnown = this.known || at - this.unknownSince > HOLD;
     const ready = this.waiting.filter((wanted) => {
-      const { time } = wanted, passed = newest > time || at - time > ON_ITS_WAY;
-      if (!isKnown || !this.readable(at - time) || !passed || this.isDue(wanted)) return false;
+      const { time } = wanted, sleep = newest > time || at - time > ON_ITS_WAY;
+      if (!isKnown || !this.readable(at - time) || !sleep || this.isDue(wanted)) return false;
       const { entry } = this.choose(wanted);
       if (entry && !this.isCovered(entry) && at - time < HOLD) return false;
-      return !this.choose(wanted).told.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
+      return !this.choose(wanted).facts.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
     });
     if (!ready.length) return;
     this.waiting = this.waiting.filter((wanted) => !ready.includes(wanted));
@@ -168,11 +168,11 @@ function tabOf(number) {
 
 /** Hand out the picture of an event; the same frame is made into a picture once. */
 async function answer(tab, wanted) {
-  const { event } = wanted, { entry, told } = tab.choose(wanted);
+  const { event } = wanted, { entry, facts } = tab.choose(wanted);
   if (!entry || !tab.isCovered(entry)) return postMessage({ event, tab: tab.number, picture: null });
   entry.picture ??= pictureOf(tab.clean(entry));
   const { bytes, small } = await entry.picture;
-  postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined, told } });
+  postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined, facts } });
 }
 
 async function pictureOf(copy) {
@@ -244,7 +244,7 @@ const ORDERS = {
   /** What in a tab is secret, by its own word. */
   secrets({ tab, boxes, width, height, time }) {
     const it = tabOf(tab);
-    it.places.tell(time, boxes);
+    it.places.addReport(time, boxes);
     if (!it.known) it.places.confirm(time); // the document before is gone
     it.guarded = boxes.length > 0 || (it.known && it.guarded);
     Object.assign(it, { width: width || it.width, height: height || it.height, known: true });
@@ -257,7 +257,7 @@ const ORDERS = {
   },
   want({ tab, ...wanted }) {
     const it = tabOf(tab);
-    it.waiting.push({ ...wanted, told: now() });
+    it.waiting.push({ ...wanted, wantedAt: now() });
     it.serve();
   },
   /** The page of an event stayed as it was until a time; by when its target was painted, if it was. */
@@ -294,7 +294,7 @@ const ORDERS = {
   async finish() {
     const until = now() + LAST_WAIT;
     const isAwaited = (tab) => tab.waiting.some((wanted) => now() < until || tab.isDue(wanted));
-    while ([...tabs.values()].some(isAwaited)) await passed(20);
+    while ([...tabs.values()].some(isAwaited)) await sleep(20);
     await comparing;
     coloursKnown = true; // better than now they will not be
     for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));

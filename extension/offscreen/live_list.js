@@ -19,7 +19,7 @@ export class LiveList {
    * of its line in the journal, and its time in seconds. A line: `line` its number, `event` (n) of the last gesture in it,
    * `time`, `word` (an intent), `name` of the target, `undone`.
    */
-  take(event) {
+  addEvent(event) {
     const word = wordOf(event), gesture = event.gesture ?? event.id ?? event.n;
     if (!this.#begun.has(gesture)) this.#begun.set(gesture, event.n);
     if (!word) return null;
@@ -33,7 +33,7 @@ export class LiveList {
 
   /** Mark the last line that still stands; returns it, or null when there is none. */
   undo() {
-    const line = this.#lines.findLast((each) => !each.undone);
+    const line = this.#lines.findLast((line_) => !line_.undone);
     if (!line) return null;
     line.undone = true;
     return shown(line);
@@ -87,9 +87,9 @@ function valueWord({ type, data, target }) {
 
 function keyWord({ data: { key, modifiers = [] }, target }) {
   if (SILENT_KEYS.has(key)) return null;
-  const held = modifiers.some((name) => name !== "Shift"), tag = target?.tag ?? "";
+  const withModifiers = modifiers.some((name) => name !== "Shift"), tag = target?.tag ?? "";
   const brings = key.length === 1 || DELETIONS.has(key) || (key === "Enter" && tag !== "input");
-  if (!held && brings && (CONTROLS.has(tag) || isTypedIn(target))) return null; // told by its `input`
+  if (!withModifiers && brings && (CONTROLS.has(tag) || isTypedIn(target))) return null; // told by its `input`
   return "press";
 }
 

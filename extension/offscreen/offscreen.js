@@ -5,19 +5,19 @@ import { Recording } from "./recording.js";
 import { Store, openStore } from "./store.js";
 import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
-import { passed } from "../passed.js";
+import { sleep } from "../sleep.js";
 
 const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the offscreen document is closed
 const FIRST = 1000; // ms that a page may take to tell what it shows, before the recording is said to have begun
-const TRIES = 5; // how often the service worker is asked again when it was stopped meanwhile
+const MAX_ATTEMPTS = 5; // how often the service worker is asked again when it was stopped meanwhile
 
 const store = openStore().then((database) => new Store(database));
 const panels = new Set();
 let leaving = 0;
 let recording = null;
-const uploads = new Uploads(store, () => tellKept());
+const uploads = new Uploads(store, () => notifyStored());
 
-function tell(news) {
+function notify(news) {
   for (const panel of panels) panel.postMessage(news);
 }
 
@@ -29,7 +29,7 @@ async function ask(task, fields = {}) {
       if (error) throw Object.assign(new Error(error), { answered: true });
       return value;
     } catch (error) {
-      if (error.answered || attempt === TRIES) throw error;
+      if (error.answered || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }
@@ -59,7 +59,7 @@ const TASKS = {
     const kept = await store, browser = await browserName(), version = await ask("version");
     await kept.saveRecording(facts);
     // From here on frames may open their lines: the beginning stands in the journal before anything of theirs.
-    recording = new Recording(kept, facts, window, ask, tell);
+    recording = new Recording(kept, facts, window, ask, notify);
     recording.journal.add("begin", { id, task, started_at, user_agent: navigator.userAgent, browser, version });
     try {
       const tab = await ask("shown", { window });
@@ -69,7 +69,7 @@ const TASKS = {
       await ask("inject", tab);
       await recording.pictures.ready();
       if (/^(https?|file):/.test(tab.url)) {
-        await Promise.race([recording.heard.promise, passed(FIRST)]);
+        await Promise.race([recording.heard.promise, sleep(FIRST)]);
       }
       if (tab.url.startsWith("http")) await recording.pictures.learnColours();
     } catch (error) {
@@ -77,20 +77,20 @@ const TASKS = {
       throw error;
     }
     await showSign();
-    tell(state());
+    notify(state());
     return { id };
   },
 
   async pause() {
     recording?.pause();
     await showSign();
-    tell(state());
+    notify(state());
   },
 
   async resume() {
     recording?.resume();
     await showSign();
-    tell(state());
+    notify(state());
   },
 
   async say({ speaker, utterance }) {
@@ -112,8 +112,8 @@ const TASKS = {
       ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes, secret_digests });
     await ask("unregister");
     await showSign();
-    tell(state());
-    await tellKept();
+    notify(state());
+    await notifyStored();
   },
 
   /** How much is on disk: number of the journal's last line, bytes; and the shown tab, once there is a picture of it. */
@@ -123,7 +123,7 @@ const TASKS = {
   },
 
   /** The recordings that wait on this computer. */
-  kept: () => keptRecordings(),
+  kept: () => storedRecordings(),
 
   /** The package of a recording, as an address that can be downloaded from. */
   async pack({ id }) {
@@ -134,7 +134,7 @@ const TASKS = {
   async discard({ id }) {
     if (recording?.facts.id === id) throw new Error("This recording is going on.");
     await (await store).remove(id);
-    await tellKept();
+    await notifyStored();
   },
 
   signIn: (account) => uploads.signIn(account),
@@ -152,11 +152,11 @@ const state = () => ({
     : null,
 });
 
-const keptRecordings = async () =>
+const storedRecordings = async () =>
   (await (await store).recordings()).filter(({ id }) => id !== recording?.facts.id);
 
-async function tellKept() {
-  tell({ kept: await keptRecordings(), account: await uploads.account() });
+async function notifyStored() {
+  notify({ kept: await storedRecordings(), account: await uploads.account() });
 }
 
 async function showSign() {
@@ -180,7 +180,7 @@ function onPanel(panel) {
   panels.add(panel);
   panel.onDisconnect.addListener(() => {
     panels.delete(panel);
-    leaveSoon();
+    scheduleClosing();
   });
   panel.onMessage.addListener(async ({ ask, do: task, ...fields }) => {
     try {
@@ -191,7 +191,7 @@ function onPanel(panel) {
   });
   panel.postMessage(state());
   for (const news of recording?.history() ?? []) panel.postMessage(news);
-  tellKept();
+  notifyStored();
   uploads.refresh();
 }
 
@@ -205,17 +205,17 @@ chrome.runtime.onMessage.addListener((message, sender) => {
 function obey(command) {
   if (!recording) return;
   const task = command === "pause" && recording.paused ? "resume" : command;
-  TASKS[task]({}).catch(({ message }) => tell({ problem: message }));
+  TASKS[task]({}).catch(({ message }) => notify({ problem: message }));
 }
 
 /** Close the offscreen document when nobody needs it for a while. */
-function leaveSoon() {
+function scheduleClosing() {
   clearTimeout(leaving);
   leaving = setTimeout(() => {
     if (!recording && !uploads.busy && !panels.size) ask("closeOffscreen");
-    else if (!panels.size) leaveSoon();
+    else if (!panels.size) scheduleClosing();
   }, IDLE);
 }
 
 uploads.resume();
-leaveSoon();
+scheduleClosing();

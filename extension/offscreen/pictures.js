@@ -1,12 +1,12 @@
 // Where the pictures come from: the stream of each tab that Chrome gives one of; of the others stills, twice a second.
 import { clock } from "./journal.js";
-import { passed } from "../passed.js";
+import { sleep } from "../sleep.js";
 
 const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
 const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
 const FRAMES = 30; // a second
 const FIRST = 1000; // ms that a first picture may take
-const TRIES = 10, AGAIN = 50; // ms
+const MAX_ATTEMPTS = 10, RETRY_INTERVAL_MS = 50; // ms
 
 export class Pictures {
   #worker = new Worker("frames.js", { type: "module" });
@@ -78,18 +78,18 @@ export class Pictures {
   }
 
   /** Kept when there is a first picture, or none can be had soon. */
-  ready = () => Promise.race([this.#begun.promise, passed(FIRST)]);
+  ready = () => Promise.race([this.#begun.promise, sleep(FIRST)]);
 
   /** The stream of a tab; null without a click on the toolbar. A tab that changes its renderer is asked again. */
   async #streamOf(chromeTab) {
-    for (let attempt = 1; attempt <= TRIES && !this.#finished; attempt++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS && !this.#finished; attempt++) {
       try {
         const chromeMediaSourceId = await this.recording.ask("stream", { chromeTab });
         const mandatory = { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE };
         return await navigator.mediaDevices.getUserMedia(/** @type {any} */ ({ audio: false, video: { mandatory } }));
       } catch (error) {
         if (error.answered) return null;
-        await passed(AGAIN);
+        await sleep(RETRY_INTERVAL_MS);
       }
     }
     return null;
@@ -195,7 +195,7 @@ export class Pictures {
     if (segment) return void journal.add("video", { blob: await journal.keep(bytes), ...segment });
     if (!picture) return undefined;
     const blob = await journal.keep(picture.bytes);
-    journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob, ...picture.told });
+    journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob, ...picture.facts });
     this.recording.small.set(event, picture.small);
     tell({ picture: { event, small: picture.small } });
     return undefined;

@@ -6,9 +6,9 @@ import { Navigations } from "./navigations.js";
 import { Pictures } from "./pictures.js";
 import { Secrets } from "./secret_values.js";
 import { Tabs } from "./tabs.js";
-import { passed } from "../passed.js";
+import { sleep } from "../sleep.js";
 
-const RESOURCES_APART = 1500; // ms between two looks at what a tab has loaded
+const RESOURCES_INTERVAL_MS = 1500; // ms between two looks at what a tab has loaded
 const CALM = 300; // ms without anything moving after which the screen shows what the page knows
 const FOLLOWED = 64; // events of which it may still be told for how long their page stayed as it was
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
@@ -48,7 +48,7 @@ export class Recording {
     this.asked = new Map(); // tab -> when it was last asked for its secrets' places, and which frames have not answered
     this.begun = new Map(); // id of a message that began a gesture -> its tab and line
     this.resources = new Set(); // address and content of those that are kept
-    this.looks = new Map(); // tab -> timer of the next look at what it has loaded
+    this.resourceTimers = new Map(); // tab -> timer of the next look at what it has loaded
     this.lookedAt = new Map(); // tab -> when the last was
     /** @type {PromiseWithResolvers<void>} */
     this.heard = Promise.withResolvers(); // kept when a page has told all that it shows
@@ -136,25 +136,25 @@ export class Recording {
 
   #onMessage(port, frame, message) {
     if (message.resting) frame.resting = true;
-    if (message.told) this.#onTold(port, message.told);
-    if (message.resources) this.#lookSoon(frame.number);
+    if (message.told) this.#onPositionsReported(port, message.told);
+    if (message.resources) this.#scheduleResourceCheck(frame.number);
     if (!message.number || message.number <= (this.seen.get(frame.session) ?? 0)) return;
     this.seen.set(frame.session, message.number);
-    if (message.secret) this.secrets.tell(message.secret.field, message.secret.value);
-    const line = message.text ? this.#take(frame, message) : 0;
+    if (message.secret) this.secrets.addFieldValue(message.secret.field, message.secret.value);
+    const line = message.text ? this.#addMessage(frame, message) : 0;
     const waitsFor = line || frame.owed.at(-1)?.[0]; // what came before it is not acknowledged with it
     if (waitsFor) frame.owed.push([waitsFor, message.number]);
     else port.postMessage({ acknowledged: message.number });
   }
 
   /** Take in what a capture script tells; returns the number of its line, 0 when it is not kept. */
-  #take({ number, frame, document, early }, { sent, text }) {
+  #addMessage({ number, frame, document, early }, { sent, text }) {
     if (this.ended || this.paused || early) return 0;
     const message = this.secrets.any ? this.secrets.inMessage(JSON.parse(text)) : JSON.parse(text);
     if (message.type === "unchanged") return this.#onUnchanged(message, sent);
     if (message.type === "error") return this.problem(`tab ${number}: the capture script failed: ${message.message.slice(0, 500)}`);
     const { snapshot } = message;
-    if (snapshot) this.#tellSecrets(number, message.path, snapshot, truly(message.time, sent) / 1000);
+    if (snapshot) this.#updateSecrets(number, message.path, snapshot, truly(message.time, sent) / 1000);
     if (snapshot && !message.path.length) this.heard.resolve();
     if (snapshot && BEGINNINGS.has(message.type) && truly(message.time, sent) / 1000 > this.pictures.shownAt) {
       this.showTab(this.tabs.chromeTab(number)); // who acts in a tab sees it
@@ -166,7 +166,7 @@ export class Recording {
       return line;
     }
     const time = truly(message.time, sent) / 1000;
-    if (snapshot) this.pictures.want(number, line, time, this.#shownBy(message, sent));
+    if (snapshot) this.pictures.want(number, line, time, this.#paintingOf(message, sent));
     if (message.shown) this.#follow(message.id, { number, line });
     this.#list(line, { ...message, time: time - this.facts.started_at, tab: number });
     return line;
@@ -176,7 +176,7 @@ export class Recording {
    * Where the target of an event stood, and whether and by when it was painted there, in seconds; the same of all that can
    * be read, where the page was calm before: what scrolls may be on the screen before the page hears of it.
    */
-  #shownBy({ shown, target, path, time }, sent) {
+  #paintingOf({ shown, target, path, time }, sent) {
     const place = path.length ? null : target?.bbox; // of a frame's target it is not known here
     if (!shown) return { target: place };
     const { since, painted, all_since: allSince, all_painted: all } = shown;
@@ -213,22 +213,22 @@ export class Recording {
   }
 
   /** Learn where secrets stood in the last frames, as far as the pages answer. */
-  async #learnLastPlaces() {
+  async #learnLastPositions() {
     for (const number of this.frameGroups.keys()) this.askPlaces(number, clock());
     const until = performance.now() + RESTING;
     while ([...this.asked.values()].some(({ ports }) => ports.size) && performance.now() < until) {
-      await passed(10);
+      await sleep(10);
     }
   }
 
-  #onTold(port, time) {
+  #onPositionsReported(port, time) {
     const { number } = this.ports.get(port) ?? {}, asked = this.asked.get(number);
     if (!asked || asked.time !== time) return;
     asked.ports.delete(port);
     if (!asked.ports.size) this.pictures.confirm(number, time);
   }
 
-  #tellSecrets(number, path, snapshot, time) {
+  #updateSecrets(number, path, snapshot, time) {
     const groups = this.frameGroups.get(number);
     groups.take(path, snapshot, time);
     const size = path.length ? { width: 0, height: 0 } : snapshot.viewport;
@@ -236,16 +236,16 @@ export class Recording {
   }
 
   /** Look soon at what a tab has loaded: a new document at once, one that goes on loading now and then. */
-  #lookSoon(number) {
-    if (this.looks.has(number)) return;
-    const wait = Math.max(0, (this.lookedAt.get(number) ?? -Infinity) + RESOURCES_APART - performance.now());
-    this.looks.set(number, setTimeout(() => this.#look(number), wait));
+  #scheduleResourceCheck(number) {
+    if (this.resourceTimers.has(number)) return;
+    const wait = Math.max(0, (this.lookedAt.get(number) ?? -Infinity) + RESOURCES_INTERVAL_MS - performance.now());
+    this.resourceTimers.set(number, setTimeout(() => this.#storeResources(number), wait));
   }
 
   /** Keep what a tab has loaded and is not kept yet. */
-  async #look(number) {
-    clearTimeout(this.looks.get(number));
-    this.looks.delete(number);
+  async #storeResources(number) {
+    clearTimeout(this.resourceTimers.get(number));
+    this.resourceTimers.delete(number);
     this.lookedAt.set(number, performance.now());
     const chromeTab = this.tabs.chromeTab(number);
     if (this.ended || this.paused || !chromeTab) return;
@@ -334,7 +334,7 @@ export class Recording {
     this.pictures.resume(clock());
     this.journal.add("show", { tab: this.tabs.current });
     this.#order("on");
-    for (const number of new Set([...this.ports.values()].map((frame) => frame.number))) this.#lookSoon(number);
+    for (const number of new Set([...this.ports.values()].map((frame) => frame.number))) this.#scheduleResourceCheck(number);
   }
 
   say(speaker, utterance) {
@@ -361,12 +361,12 @@ export class Recording {
   /** End it: everything is on disk when the promise is kept. */
   async stop() {
     if (this.ended) return;
-    await Promise.race([Promise.all([...this.looks.keys()].map((number) => this.#look(number))), passed(LOOKING)]);
-    await this.#learnLastPlaces();
+    await Promise.race([Promise.all([...this.resourceTimers.keys()].map((number) => this.#storeResources(number))), sleep(LOOKING)]);
+    await this.#learnLastPositions();
     this.#order("off");
     const until = performance.now() + RESTING;
     while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {
-      await passed(10);
+      await sleep(10);
     }
     await this.ask("settle").catch(() => {});
     await this.pictures.finish();
@@ -383,7 +383,7 @@ export class Recording {
   }
 
   #list(line, event) {
-    const changed = this.live.take({ ...event, n: line });
+    const changed = this.live.addEvent({ ...event, n: line });
     if (changed) this.tell({ line: changed });
   }
 

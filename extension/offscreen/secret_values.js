@@ -16,23 +16,23 @@ export class Secrets {
   #values = new Set();
   #left = []; // those of them that a field held
   #inside = null;
-  #whole = null;
-  #placed = null;
+  #wholeWords = null;
+  #wholeValues = null;
 
   /** A secret field holds a value now; what it held before stays secret, unless it was a beginning of it. */
-  tell(field, value) {
+  addFieldValue(field, value) {
     const before = this.#byField.get(field) ?? "";
     if (value === before) return;
-    if (before && !value.startsWith(before) && !before.startsWith(value)) this.#keep(before);
+    if (before && !value.startsWith(before) && !before.startsWith(value)) this.#remember(before);
     if (value || !before) this.#byField.set(field, value);
     else {
-      this.#keep(before);
+      this.#remember(before);
       this.#byField.delete(field);
     }
     this.#compile();
   }
 
-  #keep(before) {
+  #remember(before) {
     this.#values.add(before);
     this.#left.push(before);
   }
@@ -41,12 +41,12 @@ export class Secrets {
   async digests() {
     const typed = [...[...this.#byField.values()].reverse(), ...this.#left.toReversed()];
     const distinct = [...new Set(typed.filter((value) => value.length >= DISTINCT && !isPlain(value)))];
-    return (await Promise.all(distinct.slice(0, digests.most).map(told))).filter(Boolean);
+    return (await Promise.all(distinct.slice(0, digests.most).map(digestOf))).filter(Boolean);
   }
 
   /** Whether there is anything to look for. */
   get any() {
-    return this.#whole !== null;
+    return this.#wholeWords !== null;
   }
 
   /** A text with every secret in it replaced. Short or plain words are left: they would be found everywhere. */
@@ -55,7 +55,7 @@ export class Secrets {
   /** HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value. */
   inMarkup(text) {
     const found = this.inText(text);
-    return this.#placed ? found.replace(this.#placed, REDACTED) : found;
+    return this.#wholeValues ? found.replace(this.#wholeValues, REDACTED) : found;
   }
 
   /** An address without secrets, in its parameters (also by their name), its path and its user part. */
@@ -98,7 +98,7 @@ export class Secrets {
 
   #inRequest(text) {
     const found = this.inText(text);
-    return this.#whole ? found.replace(this.#whole, REDACTED) : found;
+    return this.#wholeWords ? found.replace(this.#wholeWords, REDACTED) : found;
   }
 
   /** `a=b&c=d` with what is secret in it replaced, else letter by letter as it was. */
@@ -115,13 +115,13 @@ export class Secrets {
   #compile() {
     const values = [...this.#values, ...this.#byField.values()].filter((value) => value.trim().length >= FEWEST);
     this.#inside = anyOf(values.filter((value) => value.length >= DISTINCT && !isPlain(value)));
-    this.#whole = anyOf(values, "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])");
-    this.#placed = anyOf(values, "(?:(?<=>)|(?<=value=[\"']))\\s*", "\\s*(?=[<\"'])");
+    this.#wholeWords = anyOf(values, "(?<![A-Za-z0-9])", "(?![A-Za-z0-9])");
+    this.#wholeValues = anyOf(values, "(?:(?<=>)|(?<=value=[\"']))\\s*", "\\s*(?=[<\"'])");
   }
 }
 
 /** What is told of a value: its length, a sum that finds it, a slow digest that proves it. */
-async function told(value) {
+async function digestOf(value) {
   const content = new TextEncoder().encode(value);
   if (content.length > digests.longest) return null;
   const sum = content.reduceRight((total, byte) => (total * digests.base + byte) % digests.prime, 0);

@@ -14,7 +14,7 @@ export class Tabs {
   number = (chromeTab) => this.#numbers.get(chromeTab);
 
   /** Chrome's id of a number. */
-  chromeTab = (number) => [...this.#numbers].find(([, each]) => each === number)?.[0];
+  chromeTab = (number) => [...this.#numbers].find(([, known]) => known === number)?.[0];
 
   /** Whether a tab that is not known yet belongs to the recording: it is new or shown. */
   belongs = ({ window, opener, active }) => this.#numbers.has(opener) || (this.#windows.has(window) && active);

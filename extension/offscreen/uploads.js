@@ -38,23 +38,23 @@ export class Uploads {
 
   async signIn({ server, token }) {
     const account = { server: addressOf(server), token };
-    const told = await ask(account, "GET", "account").catch((error) => {
+    const answer = await ask(account, "GET", "account").catch((error) => {
       throw error instanceof Unreachable ? new Error(`Nothing answers at ${account.server}.`) : error;
     });
-    await this.#keep(account, told);
+    await this.#storeAccount(account, answer);
   }
 
   /** Learn which projects there are by now; what cannot be asked stays as it was. */
   async refresh() {
     const account = await (await this.#store).setting("account");
-    const told = account && (await ask(account, "GET", "account").catch(() => null));
-    if (!told) return;
-    await this.#change((now) => now?.token === account.token && this.#keep(now, told));
+    const answer = account && (await ask(account, "GET", "account").catch(() => null));
+    if (!answer) return;
+    await this.#change((now) => now?.token === account.token && this.#storeAccount(now, answer));
   }
 
   /** Send to this project from now on. */
   choose({ project }) {
-    return this.#change((now) => now?.projects?.some(({ id }) => id === project) && this.#keep({ ...now, project }, now));
+    return this.#change((now) => now?.projects?.some(({ id }) => id === project) && this.#storeAccount({ ...now, project }, now));
   }
 
   #change(work) {
@@ -63,7 +63,7 @@ export class Uploads {
     return done;
   }
 
-  async #keep({ server, token, project = null }, { name, projects = [] }) {
+  async #storeAccount({ server, token, project = null }, { name, projects = [] }) {
     const known = projects.map(({ id, name }) => ({ id, name }));
     const chosen = known.some(({ id }) => id === project) ? project : (known[0]?.id ?? null);
     await (await this.#store).saveSetting("account", { server, token, name, projects: known, project: chosen });
@@ -121,15 +121,15 @@ export class Uploads {
   async #work() {
     if (this.#working) return;
     this.#working = true;
-    for (let tries = 0; this.#queue.length; ) {
+    for (let attempts = 0; this.#queue.length; ) {
       const [id] = this.#queue;
       try {
         await this.#send(id);
-        tries = 0;
+        attempts = 0;
       } catch (error) {
         if (error instanceof Unreachable) {
           await this.#note(id, { state: "waiting" });
-          await pause(PAUSES[Math.min(tries++, PAUSES.length - 1)]);
+          await pause(PAUSES[Math.min(attempts++, PAUSES.length - 1)]);
           continue;
         }
         await this.#note(id, { state: "failed", error: error.message });
@@ -177,11 +177,11 @@ export class Uploads {
 
 /** The address of a review app as it is used: without a path, and not open to all who listen. */
 function addressOf(text) {
-  const whole = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(whole)) throw new Error("This is not an address.");
-  const { protocol, hostname, origin } = new URL(whole);
-  const near = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
-  if (protocol !== "https:" && !(protocol === "http:" && near)) throw new Error("The address must begin with https://.");
+  const url = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
+  if (!URL.canParse(url)) throw new Error("This is not an address.");
+  const { protocol, hostname, origin } = new URL(url);
+  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
+  if (protocol !== "https:" && !(protocol === "http:" && isLocal)) throw new Error("The address must begin with https://.");
   return origin;
 }
 
@@ -198,8 +198,8 @@ async function ask({ server, token }, method, path, body) {
     if (response.status === 204) return null;
     const answer = await response.json();
     if (response.ok) return answer;
-    const told = response.status < 500 || response.status === 507; // of a full disk the person is told, too
-    if (told && answer.message) throw Object.assign(new Error(answer.message), { refused: true });
+    const isForPerson = response.status < 500 || response.status === 507; // a full disk is reported, too
+    if (isForPerson && answer.message) throw Object.assign(new Error(answer.message), { refused: true });
   } catch (error) {
     if (error.refused) throw error;
   }

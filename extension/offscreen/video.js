@@ -51,7 +51,7 @@ export class Video {
   #open({ codedWidth, codedHeight }) {
     const width = codedWidth - (codedWidth % 2), height = codedHeight - (codedHeight % 2);
     this.#size = { width, height };
-    this.#encoder = new VideoEncoder({ output: (packet) => this.#take(packet), error: () => (this.#encoder = null) });
+    this.#encoder = new VideoEncoder({ output: (packet) => this.#addPacket(packet), error: () => (this.#encoder = null) });
     this.#encoder.configure({ codec: "vp8", width, height, bitrate: BITS, latencyMode: "realtime" });
     this.cut();
   }
@@ -68,7 +68,7 @@ export class Video {
     return fitted;
   }
 
-  #take(packet) {
+  #addPacket(packet) {
     const bytes = new Uint8Array(packet.byteLength);
     packet.copyTo(bytes);
     this.#packets.push([packet.timestamp / 1e6, bytes.length, packet.type === "key"]);

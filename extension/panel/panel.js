@@ -1,5 +1,5 @@
 // The side panel: shows what the offscreen document tells and hands on what the person asks for. It may be closed at any time.
-import { showKept } from "./kept.js";
+import { showRecordings } from "./stored_recordings.js";
 import { askOnce, provenance } from "./provenance.js";
 import { forgetTask, taskGiven, watchTask } from "./task.js";
 
@@ -73,7 +73,7 @@ const NEWS = {
     part.sign.className = "sign failed";
     show(message);
   },
-  kept: (kept, { account }) => showKept(part, kept, account, { ask: quietly }),
+  kept: (kept, { account }) => showRecordings(part, kept, account, { ask: quietly }),
 };
 
 function take(said) {

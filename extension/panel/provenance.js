@@ -12,11 +12,11 @@ export function provenance() {
 
 /** Ask, until there is an answer; it can be changed later. */
 export function askOnce(part) {
-  const { provenance: form, license } = part, told = read();
-  part.publishing.open = !told;
-  if (told) {
-    form.elements.consent.value = Object.keys(ANSWERS).find((answer) => ANSWERS[answer] === told.consent) ?? "";
-    license.value = told.license ?? "";
+  const { provenance: form, license } = part, saved = read();
+  part.publishing.open = !saved;
+  if (saved) {
+    form.elements.consent.value = Object.keys(ANSWERS).find((answer) => ANSWERS[answer] === saved.consent) ?? "";
+    license.value = saved.license ?? "";
   }
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", () => {

@@ -1,8 +1,9 @@
+from .align_stage import encode as encode
+from .align_stage import stage as stage
 from .external import LOW as LOW
 from .external import Found as Found
+from .external import TurnMatch as TurnMatch
 from .external import align as align
-from .placing import encode as encode
-from .placing import stage as stage
 from .screenshots import decode as decode
 from .screenshots import is_blank as is_blank
 from .ssim import ssim as ssim

@@ -12,7 +12,7 @@ from recorder.reader import Recording
 from schemas import InputError
 from schemas.types import Turn, TurnState
 
-from .placing import encode
+from .align_stage import encode
 from .screenshots import decode, work_shape
 from .ssim import ssim
 
@@ -36,11 +36,11 @@ def screenshots(recording: Recording, turn: Turn) -> list[Offer]:
     for event in recording.events:
         other = event["state"]
         if other and other["screenshot"] and other["tab"] == state["tab"]:
-            taken = event["time"] if other["screenshot_time"] is None else other["screenshot_time"]
-            times.setdefault(other["screenshot"], taken)
+            captured_at = event["time"] if other["screenshot_time"] is None else other["screenshot_time"]
+            times.setdefault(other["screenshot"], captured_at)
     rows = sorted((time, name) for name, time in times.items())
-    place = bisect_left(rows, (turn["timestamp"], ""))
-    return [{"screenshot": name, "time": time} for time, name in rows[max(0, place - _AROUND):place + _AROUND]]
+    index = bisect_left(rows, (turn["timestamp"], ""))
+    return [{"screenshot": name, "time": time} for time, name in rows[max(0, index - _AROUND):index + _AROUND]]
 
 
 def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
@@ -48,7 +48,7 @@ def frame(recording: Recording, time: float) -> tuple[float, np.ndarray]:
 
     Before the first frame, the first one. Raises InputError when there is no video or it cannot be read.
     """
-    return _shown(recording.layout.video, time, from_first=False)
+    return _frame_at(recording.layout.video, time, from_first=False)
 
 
 def external_frame_file(recording: Recording, time: float) -> bytes:
@@ -56,10 +56,10 @@ def external_frame_file(recording: Recording, time: float) -> bytes:
 
     Raises InputError when the app has no copy of it or it cannot be read.
     """
-    return encode(_shown(recording.layout.external_video, time, from_first=True)[1])
+    return encode(_frame_at(recording.layout.external_video, time, from_first=True)[1])
 
 
-def _shown(path: Path, time: float, *, from_first: bool) -> tuple[float, np.ndarray]:
+def _frame_at(path: Path, time: float, *, from_first: bool) -> tuple[float, np.ndarray]:
     """The frame at a time by the file's own stamps, or by the seconds since its first frame."""
     try:
         with av.open(str(path)) as container:
@@ -68,10 +68,10 @@ def _shown(path: Path, time: float, *, from_first: bool) -> tuple[float, np.ndar
             first = (stream.start_time or 0) * base if from_first else 0.0
             container.seek(int((max(0.0, time) + first) / base), stream=stream, backward=True)
             shown = None
-            for each in container.decode(stream):
-                if shown is not None and each.time > first + time + 1e-6:
+            for decoded_frame in container.decode(stream):
+                if shown is not None and decoded_frame.time > first + time + 1e-6:
                     break
-                shown = each
+                shown = decoded_frame
             if shown is None:
                 raise InputError(f"{path}: the video holds no frames")
             return round(float(shown.time) - first, 4), shown.to_ndarray(format="bgr24")
@@ -90,10 +90,11 @@ def similarity(recording: Recording, state: TurnState, picture: np.ndarray) -> f
 
     Raises InputError when the screenshot's blob is missing.
     """
-    taken = decode(recording.blob(state["screenshot"])) if state["screenshot"] else None
-    if taken is None:
+    captured = decode(recording.blob(state["screenshot"])) if state["screenshot"] else None
+    if captured is None:
         return None
     viewport = state["viewport"]
-    shape = work_shape((viewport["width"], viewport["height"])) if viewport["width"] else work_shape(taken.shape[::-1])
+    shape = work_shape((viewport["width"],
+                        viewport["height"])) if viewport["width"] else work_shape(captured.shape[::-1])
     grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
-    return ssim(*(cv2.resize(each, shape[::-1], interpolation=cv2.INTER_AREA) for each in (taken, grey)))
+    return ssim(*(cv2.resize(image, shape[::-1], interpolation=cv2.INTER_AREA) for image in (captured, grey)))

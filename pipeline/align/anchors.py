@@ -13,7 +13,7 @@ import numpy as np
 
 from schemas.types import State
 
-from .coarse import Shown
+from .coarse_offset import ShownInterval
 from .layout import Layout
 from .rectangle import Rectangle
 from .screenshots import Picture
@@ -22,8 +22,8 @@ from .video import Shot
 _TILE = 32  # pixels at working size
 _TILES = 3
 _CHANGED = 16  # grey levels that make a pixel a changed one
-_LEAST = 14  # changed pixels that a tile needs
-_LIKE = 0.5  # of the change, by which a frame may differ from the new picture and show it
+_MIN_CHANGED_PIXELS = 14  # changed pixels that a tile needs
+_MAX_DEVIATION = 0.5  # of the change, by which a frame may differ from the new picture and show it
 _NEARER = 0.65  # of its difference from the old picture
 
 
@@ -52,9 +52,10 @@ class Anchor:
         """Whether most tiles look new in a frame."""
         new = 0
         for tile in self.tiles:
-            seen = rectangle.cut(shot, self.viewport, self.shape, tile.part)[tile.mask].astype(np.float32)
-            to_new = float(np.abs(seen - tile.after).mean())
-            new += to_new < _LIKE * tile.contrast and to_new < _NEARER * float(np.abs(seen - tile.before).mean())
+            cut = rectangle.cut(shot, self.viewport, self.shape, tile.part)[tile.mask].astype(np.float32)
+            to_new = float(np.abs(cut - tile.after).mean())
+            to_old = float(np.abs(cut - tile.before).mean())
+            new += to_new < _MAX_DEVIATION * tile.contrast and to_new < _NEARER * to_old
         return new * 2 > len(self.tiles)
 
 
@@ -77,9 +78,9 @@ class Watch:
     _last: float | None = None
     _was_new: bool = True
 
-    def look(self, shot: Shot, layout: Layout) -> None:
+    def check_frame(self, shot: Shot, layout: Layout) -> None:
         """Take in the next frame; one in which nobody knows where the page is tells nothing, nor does the next."""
-        rectangle = layout.at(shot.time)
+        rectangle = layout.rectangle_at(shot.time)
         if rectangle is None:
             self._last = None
             return
@@ -89,7 +90,8 @@ class Watch:
         self._last, self._was_new = shot.time, new
 
 
-def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Picture]) -> tuple[list[Shown], list[str]]:
+def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Picture]) -> tuple[list[ShownInterval],
+                                                                                              list[str]]:
     """What was on the screen when, from (time of event, state), by time of painting; and the names of the pictures that
     `Shown` numbers. Where screenshots lie, two may claim the same time.
     """
@@ -101,16 +103,16 @@ def timeline(states: Iterable[tuple[float, State]], pictures: Mapping[str, Pictu
             start = state["screenshot_time"] if state["screenshot_time"] is not None else time - 0.2
             key = start, number[state["screenshot"]]
             ends[key] = max(ends.get(key, start), time)
-    shown: list[Shown] = []
+    shown: list[ShownInterval] = []
     for (start, picture), end in sorted(ends.items(), key=lambda item: (item[0][0], item[1])):
         if shown and shown[-1].picture == picture:
-            shown[-1] = Shown(shown[-1].start, max(end, shown[-1].end), picture)
+            shown[-1] = ShownInterval(shown[-1].start, max(end, shown[-1].end), picture)
         else:
-            shown.append(Shown(start, end, picture))
+            shown.append(ShownInterval(start, end, picture))
     return shown, names
 
 
-def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], layout: Layout, frame: tuple[int, int],
+def find_anchors(shown: Sequence[ShownInterval], pictures: Sequence[Picture], layout: Layout, frame: tuple[int, int],
                hidden: Callable[[tuple[int, int]], np.ndarray]) -> list[Anchor]:
     """Marks for the changes between neighbours in time that the frame can show; `hidden`: what is covered, by viewport.
 
@@ -122,14 +124,14 @@ def find_anchors(shown: Sequence[Shown], pictures: Sequence[Picture], layout: La
     for entry in shown:
         picture = pictures[entry.picture]
         grey = picture.grey
-        seen = np.zeros(picture.shape, bool)
-        seen[layout.seen(picture.viewport, frame, picture.shape)] = True
+        visible = np.zeros(picture.shape, bool)
+        visible[layout.visible_part(picture.viewport, frame, picture.shape)] = True
         if picture.shape == (covered := hidden(picture.viewport)).shape:
-            seen &= ~covered
+            visible &= ~covered
         for back, (other, before) in enumerate(reversed(last)):
             if other.viewport != picture.viewport:
                 continue
-            tiles = _tiles(before, grey, seen)
+            tiles = _tiles(before, grey, visible)
             if not back and tiles:
                 anchors.append(Anchor(entry.start, picture.viewport, picture.shape, tiles))
             elif back:
@@ -146,10 +148,10 @@ def _differs(old: np.ndarray, new: np.ndarray, tile: Tile) -> bool:
     return float(cv2.absdiff(old[tile.part], new[tile.part])[tile.mask].mean()) > 0.3 * tile.contrast
 
 
-def _tiles(old: np.ndarray, new: np.ndarray, seen: np.ndarray) -> tuple[Tile, ...]:
+def _tiles(old: np.ndarray, new: np.ndarray, visible: np.ndarray) -> tuple[Tile, ...]:
     """The tiles in which two pictures differ most, the most different first; none when nothing to speak of does."""
     change = cv2.absdiff(old, new)
-    usable = change * seen
+    usable = change * visible
     weight = np.minimum(usable, 96).astype(np.float32) * (usable > _CHANGED)
     sums = cv2.boxFilter(weight, -1, (_TILE, _TILE), normalize=False)
     tiles = []
@@ -159,7 +161,7 @@ def _tiles(old: np.ndarray, new: np.ndarray, seen: np.ndarray) -> tuple[Tile, ..
         left = int(np.clip(x - _TILE // 2, 0, max(0, change.shape[1] - _TILE)))
         part = slice(top, min(top + _TILE, change.shape[0])), slice(left, min(left + _TILE, change.shape[1]))
         mask = usable[part] > _CHANGED
-        if mask.sum() < _LEAST:
+        if mask.sum() < _MIN_CHANGED_PIXELS:
             break
         tiles.append(Tile(part, old[part][mask].astype(np.float32), new[part][mask].astype(np.float32), mask,
                           float(change[part][mask].mean())))

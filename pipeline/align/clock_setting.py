@@ -7,33 +7,33 @@ import numpy as np
 
 from . import effects, flash
 from .anchors import Anchor, Bracket, Watch
-from .coarse import Stretch
+from .coarse_offset import OffsetInterval
 from .scene import Scene
 from .video import Video
 from .video_clock import VideoClock, fit
 
 _FIRST_MARKS = 36, 120  # marks looked at for the clock, cheapest first, before all are
-_ENOUGH_VOTES = 8
+_SUFFICIENT_VOTES = 8
 _AROUND, _FURTHER = 0.8, 3.0  # seconds around a mark that are looked at besides the rough placing's slack
 USER_ACTIONS = {"pointerdown", "pointerup", "click", "keydown", "beforeinput", "wheel", "drop"}  # that pages react to
-_ACTIONS_ENOUGH = 200
+_SUFFICIENT_ACTIONS = 200
 _LOOKED_AT = 0.8  # seconds around a deed in which changes are looked for
 _CLEAR = 0.15  # share of changes by which one offset must explain more than the other
 _LATEST = 0.8  # seconds by which a screenshot may be late; what looks the same after longer is a timer on the page
 _ABOUT = 1.25  # times the votes of another offset that are about as many
 
 
-def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anchor]) -> VideoClock:
+def set_clock(scene: Scene, stretches: Sequence[OffsetInterval], anchors: Sequence[Anchor]) -> VideoClock:
     """Watch the cheapest marks near where they should be; all of them, and further around, when that does not settle
     it."""
     close = _due(stretches, anchors, _AROUND)
     cheap = [_cheapest(scene.video, close, count) for count in _FIRST_MARKS if count < len(close)]
     for due in [*cheap, close, _due(stretches, anchors, _FURTHER)]:
         clock = _fit(scene, stretches, due)
-        if all(piece.votes >= _ENOUGH_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
+        if all(piece.votes >= _SUFFICIENT_VOTES and piece.others * 2 < piece.votes for piece in clock.pieces):
             break
     red = flash.find(scene.video, scene.layout, scene.pictures[scene.names[0]].viewport,
-                     [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _ENOUGH_VOTES])
+                     [clock.video_time(0.0, piece) for piece in clock.pieces[:1] if piece.votes < _SUFFICIENT_VOTES])
     if red:
         clock = _fit(scene, stretches, due, red)
     settled, unclear = _settle(scene, clock)
@@ -46,7 +46,7 @@ def set_clock(scene: Scene, stretches: Sequence[Stretch], anchors: Sequence[Anch
         for number, piece in enumerate(fitted.pieces)))
 
 
-def _fit(scene: Scene, stretches: Sequence[Stretch], due: Sequence[tuple[int, Anchor, float, float]],
+def _fit(scene: Scene, stretches: Sequence[OffsetInterval], due: Sequence[tuple[int, Anchor, float, float]],
          red: Bracket | None = None, known: VideoClock | None = None,
          settled: Mapping[int, float] | None = None) -> VideoClock:
     watched = [[anchor.time for number, anchor, _, _ in due if number == stretch and anchor.weight == 1]
@@ -59,30 +59,30 @@ def _settle(scene: Scene, clock: VideoClock) -> tuple[dict[int, float], set[int]
     numbers of those pieces where that says little."""
     acted = [event["time"] for event in scene.recording.events if event["type"] in USER_ACTIONS]
     viewport = scene.pictures[scene.names[0]].viewport
-    found, unclear = {}, set()
+    brackets, unclear = {}, set()
     for number, piece in enumerate(clock.pieces):
         if piece.others * 2 < piece.votes or not piece.votes:
             continue
         moments = [clock.video_time(time, piece) for time in acted]
         around = [(time - _LOOKED_AT, time + _LOOKED_AT) for time in moments if piece.begin <= time <= piece.end]
         changes = effects.onsets(scene.video, scene.layout, viewport, scene.hidden(viewport),
-                                 around[:_ACTIONS_ENOUGH])
-        if len(changes) < effects.ENOUGH:
+                                 around[:_SUFFICIENT_ACTIONS])
+        if len(changes) < effects.MIN_CHANGES:
             continue
         lower, higher = sorted((piece.offset, piece.other))
-        share = {offset: effects.caused(changes, [time + offset - piece.offset for time in moments])
+        share = {offset: effects.is_caused_by_action(changes, [time + offset - piece.offset for time in moments])
                  for offset in (lower, higher)}
         # With about as many votes, the lower: screenshots are late, never early.
         equal = higher - lower <= _LATEST and piece.others * _ABOUT >= piece.votes
         likely = lower if equal else piece.offset
         other = higher if likely == lower else lower
-        found[number] = other if share[other] - share[likely] > _CLEAR else likely
+        brackets[number] = other if share[other] - share[likely] > _CLEAR else likely
         if abs(share[other] - share[likely]) <= _CLEAR:
             unclear.add(number)
-    return found, unclear
+    return brackets, unclear
 
 
-def _due(stretches: Sequence[Stretch], anchors: Sequence[Anchor],
+def _due(stretches: Sequence[OffsetInterval], anchors: Sequence[Anchor],
          around: float) -> list[tuple[int, Anchor, float, float]]:
     """For each stretch and each mark on it: the stretch's number, the mark, its expected video time, and the seconds
     before and after that it is looked for."""
@@ -123,10 +123,10 @@ def _watch(scene: Scene, due: Sequence[tuple[int, Anchor, float, float]], count:
             active.append(waiting.pop(0))
         active = [entry for entry in active if entry[3] >= number]
         for _, watch, _, _ in active:
-            watch.look(shot, scene.layout)
-    found: list[list[Bracket]] = [[] for _ in range(count)]
+            watch.check_frame(shot, scene.layout)
+    brackets: list[list[Bracket]] = [[] for _ in range(count)]
     for stretch, watch, _, _ in watches:
-        found[stretch] += watch.brackets
+        brackets[stretch] += watch.brackets
     if red:
-        found[0] += [red] * 3
-    return found
+        brackets[0] += [red] * 3
+    return brackets

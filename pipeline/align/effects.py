@@ -15,9 +15,9 @@ from .layout import Layout
 from .video import Video
 
 _CHANGED = 18  # grey levels by which a pixel of two frames differs where the page does
-_LEAST = 6  # such pixels that make a change
+_MIN_CHANGED_PIXELS = 6  # such pixels that make a change
 _LARGE = 120  # such pixels that no pointer makes, where it was and where it is
-ENOUGH = 5  # changes that tell something
+MIN_CHANGES = 5  # changes that tell something
 _WIDTH = 320  # pixels: the size at which frames are compared
 _LAG = 0.12  # seconds within which most pages show what an action does
 _SLACK = 0.015  # seconds by which times of frames and events may be wrong
@@ -36,38 +36,38 @@ def onsets(video: Video, layout: Layout, viewport: tuple[int, int], hidden: np.n
         first, last = np.searchsorted(video.times, [start, end])
         mask[max(0, first - 1):last + 1] = True
     shape = max(8, min(round(_WIDTH * viewport[1] / viewport[0]), _WIDTH * _WIDTH)), _WIDTH
-    seen = np.zeros(shape, bool)
-    seen[layout.seen(viewport, video.size, shape)] = True
-    seen &= ~cv2.resize(hidden.astype(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
-    use = seen.astype(np.uint8) * 255
+    visible = np.zeros(shape, bool)
+    visible[layout.visible_part(viewport, video.size, shape)] = True
+    visible &= ~cv2.resize(hidden.astype(np.uint8), shape[::-1], interpolation=cv2.INTER_NEAREST).astype(bool)
+    use = visible.astype(np.uint8) * 255
     changes: list[tuple[float, float, int]] = []
     before = None
     for shot in video.shots(video.times[mask]):
-        rectangle, number = layout.at(shot.time), video.number_at(shot.time)
+        rectangle, number = layout.rectangle_at(shot.time), video.number_at(shot.time)
         if rectangle is None:
             continue
         page = rectangle.cut(shot, viewport, shape)
-        if before is not None and before[0] == number - 1 and layout.at(before[1]) is rectangle:
-            apart = cv2.bitwise_and(cv2.absdiff(page, before[2]), use)
-            changed = cv2.compare(apart, _CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
+        if before is not None and before[0] == number - 1 and layout.rectangle_at(before[1]) is rectangle:
+            difference = cv2.bitwise_and(cv2.absdiff(page, before[2]), use)
+            changed = cv2.compare(difference, _CHANGED, cv2.CMP_GT)  # type: ignore[call-overload]  # its types know no scalars
             changes.append((before[1], shot.time, cv2.countNonZero(changed)))
         before = number, shot.time, page
-    large = _begun(changes, _LARGE)
-    return large if len(large) >= ENOUGH else _begun(changes, _LEAST)
+    large = _beginnings(changes, _LARGE)
+    return large if len(large) >= MIN_CHANGES else _beginnings(changes, _MIN_CHANGED_PIXELS)
 
 
-def _begun(changes: Sequence[tuple[float, float, int]], least: int) -> list[tuple[float, float]]:
+def _beginnings(changes: Sequence[tuple[float, float, int]], minimum: int) -> list[tuple[float, float]]:
     """Of the changes of so many pixels those that come after a rest."""
-    found, last = [], -np.inf
+    beginnings, last = [], -np.inf
     for after, until, count in changes:
-        if count >= least:
+        if count >= minimum:
             if until - last > _REST:
-                found.append((after, until))
+                beginnings.append((after, until))
             last = until
-    return found
+    return beginnings
 
 
-def caused(changes: Sequence[tuple[float, float]], actions: Sequence[float]) -> float:
+def is_caused_by_action(changes: Sequence[tuple[float, float]], actions: Sequence[float]) -> float:
     """Which share of the changes follows an action at once.
 
     `actions`: when a person did something, if an offset is right: seconds of the video, growing.

@@ -9,7 +9,7 @@ from schemas.types import TableRow
 
 _LARGEST = 0.05  # of the viewport, that a box may fill: larger ones hold others
 _SMALLEST = 8  # CSS pixels of a box's shorter side
-_ENOUGH = 3  # boxes that are needed to tell
+_MIN_BOXES = 3  # boxes that are needed to tell
 _FLAT = 3.0  # standard deviation of grey levels under which a box shows nothing
 _AROUND = 2  # CSS pixels around a box that belong to it
 
@@ -36,6 +36,6 @@ def explained(rows: Sequence[TableRow], page: np.ndarray) -> float | None:
         boxes += 1
         drawn += float(page[top:bottom, left:right].std()) >= _FLAT
         inside[max(0, top - _AROUND):bottom + _AROUND, max(0, left - _AROUND):right + _AROUND] = True
-    if boxes < _ENOUGH:
+    if boxes < _MIN_BOXES:
         return None
     return drawn / boxes + float(edges[inside].sum() / max(float(edges.sum()), 1.0))

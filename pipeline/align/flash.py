@@ -20,7 +20,7 @@ def find(video: Video, layout: Layout, viewport: tuple[int, int], expected: Sequ
         before = None
         was_red = True
         for shot in video.shots(video.times[max(0, first):last]):
-            rectangle = layout.at(shot.time)
+            rectangle = layout.rectangle_at(shot.time)
             red = rectangle is not None and is_red(shot, rectangle, viewport)
             if red and not was_red and before is not None:
                 return Bracket(0.0, before, shot.time)

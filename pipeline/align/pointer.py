@@ -14,26 +14,26 @@ import numpy as np
 TILE = 16  # pixels at working size, in which frames are compared
 CHANGED = 14  # grey levels by which a pixel of two frames differs where the page, or what is over it, does
 _SIDE = 3  # tiles: a pointer reaches over no more, in either direction
-_SAME_THING = 0.7  # correlation of what was seen here with what is seen there
-_APART = 0.5  # of its contrast, by which it may look different there instead, as over another ground
-_LOOKS = 0.3  # of its contrast with the page: standard deviation of what has looks; an empty place has none
+_MIN_CORRELATION = 0.7  # correlation of what was seen here with what is seen there
+_MAX_CONTRAST_CHANGE = 0.5  # of its contrast, by which it may look different there instead, as over another ground
+_MIN_CONTRAST = 0.3  # of its contrast with the page: standard deviation of what has looks; an empty place has none
 _NEW = 0.3  # of its pixels, that must be seen there: what is white is not, on white
-_LEAST_SIDE = 3  # pixels: less has no looks
+_MIN_SIDE = 3  # pixels: less has no looks
 
 
-def moved(gone: np.ndarray, come: np.ndarray, before: np.ndarray, page: np.ndarray, taken: np.ndarray
+def moved_tiles(gone: np.ndarray, come: np.ndarray, before: np.ndarray, page: np.ndarray, captured: np.ndarray
           ) -> tuple[np.ndarray, np.ndarray]:
     """Of tiles in which a frame shows something before that neither a later one nor the screenshot does, and of those
     in which only the later one does: those that a pointer left, and those in which it is then (all rows x columns, true
     or false)."""
     left, arrived = np.zeros_like(gone), np.zeros_like(come)
-    places = list(_clusters(come))
-    for cluster in _clusters(gone) if places else ():
-        if thing := _Thing.in_tiles(cluster, before, taken):
-            found = [there for there in places if thing.is_in(there, before, page, taken)]
-            if found:
+    clusters = list(_clusters(come))
+    for cluster in _clusters(gone) if clusters else ():
+        if thing := _Overlay.in_tiles(cluster, before, captured):
+            destinations = [there for there in clusters if thing.is_shown_in(there, before, page, captured)]
+            if destinations:
                 left |= cluster
-                arrived |= np.any(found, axis=0)
+                arrived |= np.any(destinations, axis=0)
     return left, arrived
 
 
@@ -64,44 +64,44 @@ def _pixels(tiles: np.ndarray, margin: tuple[int, int] = (0, 0)) -> tuple[slice,
 
 
 @dataclass(frozen=True)
-class _Thing:
+class _Overlay:
     """What a frame shows over the page: its pixels, which of them are its own, its contrast with the page (grey levels,
     root mean square), and the row and column at which it stands."""
 
     pixels: np.ndarray
     own: np.ndarray
     contrast: float
-    at: tuple[int, int]
+    origin: tuple[int, int]
 
     @classmethod
-    def in_tiles(cls, tiles: np.ndarray, before: np.ndarray, taken: np.ndarray) -> "_Thing | None":
+    def in_tiles(cls, tiles: np.ndarray, before: np.ndarray, captured: np.ndarray) -> "_Overlay | None":
         """What stands in these tiles; None when nothing does that has looks."""
         part = _pixels(tiles)
-        apart = cv2.absdiff(before[part], taken[part])
-        own = apart > CHANGED
+        difference = cv2.absdiff(before[part], captured[part])
+        own = difference > CHANGED
         if not own.any():
             return None
         rows, columns = (slice(ends.min(), ends.max() + 1) for ends in np.nonzero(own))
         pixels = before[part][rows, columns]
-        contrast = float(np.sqrt((apart[own].astype(np.float32) ** 2).mean()))
-        if min(pixels.shape) < _LEAST_SIDE or pixels.std() < _LOOKS * contrast:
+        contrast = float(np.sqrt((difference[own].astype(np.float32) ** 2).mean()))
+        if min(pixels.shape) < _MIN_SIDE or pixels.std() < _MIN_CONTRAST * contrast:
             return None
         return cls(pixels, own[rows, columns].astype(np.float32), contrast,
                    (part[0].start + rows.start, part[1].start + columns.start))
 
-    def is_in(self, tiles: np.ndarray, before: np.ndarray, page: np.ndarray, taken: np.ndarray) -> bool:
+    def is_shown_in(self, tiles: np.ndarray, before: np.ndarray, page: np.ndarray, captured: np.ndarray) -> bool:
         """Whether it is what a later frame shows in these tiles, and neither the one before nor the screenshot does."""
         part = _pixels(tiles, self.pixels.shape)
         there = page[part]
         if any(side < own for side, own in zip(there.shape, self.pixels.shape, strict=True)):
             return False
-        new = np.minimum(cv2.absdiff(there, taken[part]), cv2.absdiff(there, before[part])) > CHANGED
+        new = np.minimum(cv2.absdiff(there, captured[part]), cv2.absdiff(there, before[part])) > CHANGED
         size = self.own.sum()
-        apart = np.sqrt(np.maximum(cv2.matchTemplate(there, self.pixels, cv2.TM_SQDIFF, mask=self.own), 0) / size)
-        alike = np.maximum(cv2.matchTemplate(there, self.pixels, cv2.TM_CCOEFF_NORMED),
-                           1 - apart / self.contrast * (1 - _SAME_THING) / _APART)
-        alike[cv2.matchTemplate(new.astype(np.float32), self.own, cv2.TM_CCORR) < _NEW * size] = -1
-        top, left = (self.at[axis] - part[axis].start for axis in (0, 1))
-        if top > -_LEAST_SIDE and left > -_LEAST_SIDE:  # it has not moved
-            alike[max(0, top - _LEAST_SIDE):top + _LEAST_SIDE, max(0, left - _LEAST_SIDE):left + _LEAST_SIDE] = -1
-        return bool(alike.max() >= _SAME_THING)
+        distance = np.sqrt(np.maximum(cv2.matchTemplate(there, self.pixels, cv2.TM_SQDIFF, mask=self.own), 0) / size)
+        similarity = np.maximum(cv2.matchTemplate(there, self.pixels, cv2.TM_CCOEFF_NORMED),
+                           1 - distance / self.contrast * (1 - _MIN_CORRELATION) / _MAX_CONTRAST_CHANGE)
+        similarity[cv2.matchTemplate(new.astype(np.float32), self.own, cv2.TM_CCORR) < _NEW * size] = -1
+        top, left = (self.origin[axis] - part[axis].start for axis in (0, 1))
+        if top > -_MIN_SIDE and left > -_MIN_SIDE:  # it has not moved
+            similarity[max(0, top - _MIN_SIDE):top + _MIN_SIDE, max(0, left - _MIN_SIDE):left + _MIN_SIDE] = -1
+        return bool(similarity.max() >= _MIN_CORRELATION)

@@ -14,14 +14,14 @@ from .tone import PLAIN, Tone, dimming, fit
 from .video import Shot
 
 _FEATURES = 900
-_TRIES = 600
+_ITERATIONS = 600
 _TOLERANCE = 2.5  # frame pixels between where a feature is and where it should be
 _SCALES = (0.2, 3.2)  # of CSS pixels; beyond, no text could be read
-_ENOUGH = (3, 90)  # pairs and features that agree on one rectangle, to stop looking
-_LEAST = 14  # features of one pair
+_SUFFICIENT_SUPPORT = (3, 90)  # pairs and features that agree on one rectangle, to stop looking
+_MIN_FEATURES = 14  # features of one pair
 _RIVALS, _RIVAL = 4, 0.1  # groups of votes that are looked at, and their weight beside the first's
 _CLEARLY = 0.7  # of its difference from what frames show, that a rectangle with fewer votes may have to be taken
-_ALIKE = 12.0  # grey levels by which frames and pages may differ where the rectangle is right beyond doubt
+_MAX_GREY_DIFFERENCE = 12.0  # grey levels between frames and pages where the rectangle is right beyond doubt
 _MORE = 30  # pairs that are looked at in doubt
 _GLANCE = 160  # pixels: width at which a frame is compared with all pages
 _OTHER = 30.0  # grey levels by which a frame may differ from a page, beyond that it shows something else
@@ -43,7 +43,7 @@ class Rectangle:
     height: float
     tone: Tone = PLAIN
 
-    def seen(self, viewport: tuple[int, int], frame: tuple[int, int], shape: tuple[int, int]
+    def visible_part(self, viewport: tuple[int, int], frame: tuple[int, int], shape: tuple[int, int]
              ) -> tuple[slice, slice]:
         """Rows and columns, at working size `shape`, of a page with this viewport that lie inside the frame."""
         ends = []
@@ -116,11 +116,11 @@ def find(shots: Sequence[Shot], pages: Sequence[np.ndarray]) -> Rectangle | None
     pairs = sorted(((f, p) for f in range(len(shots)) for p in range(len(pages))),
                    key=lambda pair: ((pair[0] + pair[1]) % max(len(shots), 1), pair))
     for number, (f, p) in enumerate(pairs):
-        if found := vote(page_features[p], frame_features[f], chance, (f, p)):
-            votes.append(found)
+        if vote_cast := vote(page_features[p], frame_features[f], chance, (f, p)):
+            votes.append(vote_cast)
             if number > 8 and last is None and _is_clear(votes):
                 likely = exact(_clusters(votes)[0], shots, pages)
-                if likely and _unlikeness(likely, shots, pages) < _ALIKE:
+                if likely and _unlikeness(likely, shots, pages) < _MAX_GREY_DIFFERENCE:
                     return likely
                 last = number + _MORE
         if number == last:
@@ -153,7 +153,7 @@ def _differences(rectangle: Rectangle, shots: Sequence[Shot], pages: Sequence[np
     """By how many grey levels each frame differs from each page: frames x pages."""
     viewport = pages[0].shape[::-1]
     shape = max(8, min(round(_GLANCE * viewport[1] / viewport[0]), _GLANCE * _GLANCE)), _GLANCE
-    part = rectangle.seen(viewport, shots[0].luma.shape[::-1], shape)
+    part = rectangle.visible_part(viewport, shots[0].luma.shape[::-1], shape)
     if part[0].stop - part[0].start < 8 or part[1].stop - part[1].start < 8:
         return np.full((len(shots), len(pages)), _FAR)
     small = [np.ascontiguousarray(cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)[part]) for page in pages]
@@ -183,16 +183,16 @@ class Vote:
 
 def vote(page: tuple, frame: tuple, chance: np.random.Generator, pair: tuple[int, int]) -> Vote | None:
     """What the features of a page and of a frame say; None when too few agree. `pair`: numbers of frame and page."""
-    if page[1] is None or frame[1] is None or min(len(page[1]), len(frame[1])) < _LEAST:
+    if page[1] is None or frame[1] is None or min(len(page[1]), len(frame[1])) < _MIN_FEATURES:
         return None
     matches = cv2.BFMatcher(cv2.NORM_HAMMING, crossCheck=True).match(page[1], frame[1])
     matches = [match for match in matches if match.distance < 70]
-    if len(matches) < _LEAST:
+    if len(matches) < _MIN_FEATURES:
         return None
     source = np.array([page[0][match.queryIdx].pt for match in matches])
     target = np.array([frame[0][match.trainIdx].pt for match in matches])
-    one, two = chance.integers(0, len(matches), (2, _TRIES))
-    span, reach = source[two] - source[one], target[two] - target[one]
+    first, second = chance.integers(0, len(matches), (2, _ITERATIONS))
+    span, reach = source[second] - source[first], target[second] - target[first]
     length = (span ** 2).sum(1)
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = (span * reach).sum(1) / length
@@ -200,12 +200,12 @@ def vote(page: tuple, frame: tuple, chance: np.random.Generator, pair: tuple[int
     good = (length > 900) & (scale > _SCALES[0]) & (scale < _SCALES[1]) & (turn < 0.02 * np.abs(scale))
     if not good.any():
         return None
-    scale, one = scale[good], one[good]
-    move = target[one] - scale[:, None] * source[one]
+    scale, first = scale[good], first[good]
+    move = target[first] - scale[:, None] * source[first]
     error = np.abs(scale[:, None, None] * source[None] + move[:, None] - target[None]).max(2)
     counts = (error < _TOLERANCE).sum(1)
     best = int(counts.argmax())
-    if counts[best] < _LEAST:
+    if counts[best] < _MIN_FEATURES:
         return None
     inside = error[best] < _TOLERANCE
     return Vote(float(scale[best]), float(move[best, 0]), float(move[best, 1]), source[inside], target[inside], pair)
@@ -231,7 +231,7 @@ def _is_clear(votes: list[Vote]) -> bool:
     groups = _clusters(votes)
     weights = [_weight(group) for group in groups]
     first = groups[0]
-    return (len({vote.pair[0] for vote in first}) >= _ENOUGH[0] and weights[0] >= _ENOUGH[1]
+    return (len({vote.pair[0] for vote in first}) >= _SUFFICIENT_SUPPORT[0] and weights[0] >= _SUFFICIENT_SUPPORT[1]
             and (len(weights) == 1 or weights[0] > 3 * weights[1]))
 
 
@@ -242,12 +242,13 @@ def exact(cluster: Sequence[Vote], shots: Sequence[Shot], pages: Sequence[np.nda
     lines = []
     for axis in (0, 1):
         spread = np.ptp(source[:, axis]) > 200
-        keep = np.ones(len(source), bool)
+        retained = np.ones(len(source), bool)
         for _ in range(3):
-            slope, start = (np.polyfit(source[keep, axis], target[keep, axis], 1) if spread else
-                            (cluster[0].scale, np.median(target[keep, axis] - cluster[0].scale * source[keep, axis])))
-            keep = np.abs(slope * source[:, axis] + start - target[:, axis]) < 1.5
-            if keep.sum() < _LEAST // 2:
+            slope, start = (np.polyfit(source[retained, axis], target[retained, axis], 1) if spread else
+                            (cluster[0].scale,
+                             np.median(target[retained, axis] - cluster[0].scale * source[retained, axis])))
+            retained = np.abs(slope * source[:, axis] + start - target[:, axis]) < 1.5
+            if retained.sum() < _MIN_FEATURES // 2:
                 return None
         lines.append((slope, start))
     (width, left), (height, top) = lines
@@ -265,12 +266,12 @@ def _in_best_tone(plain: Rectangle, shots: Sequence[Shot], pages: Sequence[np.nd
     Pairs that agree on the place may show different states of a page, whose colours tell a wrong tone. That is still
     good enough to find the page that each frame is most like, and these tell the right one.
     """
-    found = [(_loss(_differences(plain, shots, pages)), 0, plain)]
+    losses = [(_loss(_differences(plain, shots, pages)), 0, plain)]
     for _ in range(_ROUNDS):
-        for trial in (toned(plain, pairs, dimming), toned(plain, pairs)):
-            if not any(trial.tone.is_near(known.tone) for _, _, known in found):
-                found.append((_loss(_differences(trial, shots, pages)), len(found), trial))
-        best = min(found, key=lambda entry: entry[:2])[2]
+        for trial in (fit_tone(plain, pairs, dimming), fit_tone(plain, pairs)):
+            if not any(trial.tone.is_similar(known.tone) for _, _, known in losses):
+                losses.append((_loss(_differences(trial, shots, pages)), len(losses), trial))
+        best = min(losses, key=lambda entry: entry[:2])[2]
         differences = _differences(best, shots, pages)
         likest = np.argsort(differences.min(1), kind="stable")[:_PAIRS]
         pairs = [(shots[frame], pages[differences[frame].argmin()]) for frame in likest]
@@ -281,7 +282,7 @@ def _loss(differences: np.ndarray) -> float:
     return float(np.minimum(differences.min(1), _OTHER).sum())
 
 
-def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]],
+def fit_tone(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]],
           fitting: Callable[[list[tuple[np.ndarray, np.ndarray]]], Tone] = fit) -> Rectangle:
     """The same with the tone that frames and the pages in them (grey, at CSS size, all of one shape) tell."""
     plain = replace(rectangle, tone=PLAIN)
@@ -289,7 +290,7 @@ def toned(rectangle: Rectangle, pairs: Sequence[tuple[Shot, np.ndarray]],
     shape = viewport[1] // 2, viewport[0] // 2
     cuts = []
     for shot, page in pairs:
-        part = plain.seen(viewport, shot.luma.shape[::-1], shape)
+        part = plain.visible_part(viewport, shot.luma.shape[::-1], shape)
         small = cv2.resize(page, shape[::-1], interpolation=cv2.INTER_AREA)
         cuts.append((plain.cut(shot, viewport, shape, part), np.ascontiguousarray(small[part])))
     return replace(rectangle, tone=fitting(cuts))
@@ -310,12 +311,12 @@ def polish(rectangle: Rectangle, pairs: list[tuple[Shot, np.ndarray]]) -> Rectan
     def likeness(values: np.ndarray) -> float:
         candidate, total = build(values), 0.0
         for shot, page in pairs:
-            part = candidate.seen((page_width, page_height), shot.luma.shape[::-1], shape)
+            part = candidate.visible_part((page_width, page_height), shot.luma.shape[::-1], shape)
             if part[0].stop - part[0].start < 16 or part[1].stop - part[1].start < 16:
                 return -1.0
             cut = candidate.cut(shot, (page_width, page_height), shape, part)
-            apart = cv2.absdiff(cut, np.ascontiguousarray(page[part]))
-            total -= float(cv2.min(apart, _FAR).mean())  # type: ignore[call-overload]  # its types know no scalars
+            difference = cv2.absdiff(cut, np.ascontiguousarray(page[part]))
+            total -= float(cv2.min(difference, _FAR).mean())  # type: ignore[call-overload]  # its types know no scalars
         return total
 
     best = likeness(edges)

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .cover import covered, small, small_shape
+from .occlusion import covered_mask, small, small_shape
 from .rectangle import Rectangle
 from .screenshots import Picture
 from .video import Shot, Video
 
 _SAMPLES = 240  # frames for the rough placing, at least half a second apart
-LONG = 300.0  # seconds of video from which on only frames that stand alone are sampled
-_ALIKE = 5  # frames, at least, that tell what covers the page
+LONG_VIDEO_S = 300.0  # seconds of video from which on only frames that stand alone are sampled
+_MIN_SIMILAR_FRAMES = 5  # frames, at least, that tell what covers the page
 _CLIP = np.uint8(40)  # grey levels: more difference says nothing more
 
 
 def sample_times(video: Video) -> np.ndarray:
     """Times of the frames that are sampled."""
     step = max(0.5, video.duration / _SAMPLES)
-    if video.duration > LONG and len(video.keys) * 2.5 * step > video.duration:
+    if video.duration > LONG_VIDEO_S and len(video.keys) * 2.5 * step > video.duration:
         return video.keys
     return video.around(np.arange(0, video.duration, step))
 
@@ -39,19 +39,19 @@ class Sampled:
     share: float = 1.0
 
     @property
-    def least(self) -> np.ndarray:
+    def smallest(self) -> np.ndarray:
         """By how much each frame differs from the screenshot that it is most like."""
         return self.differences.min(axis=1)
 
     @property
     def doubt(self) -> np.ndarray:
         """How much that is of the difference from any screenshot, 0 to 1: little where one stands out."""
-        return self.least / np.maximum(np.percentile(self.differences, 25, axis=1), 1.0)
+        return self.smallest / np.maximum(np.percentile(self.differences, 25, axis=1), 1.0)
 
     @property
     def usual(self) -> float:
         """Grey levels by which frames differ from the screenshots that they show."""
-        return float(np.percentile(self.least, 20 * self.share)) if len(self.least) else 0.0
+        return float(np.percentile(self.smallest, 20 * self.share)) if len(self.smallest) else 0.0
 
     @property
     def pages(self) -> np.ndarray:
@@ -61,10 +61,10 @@ class Sampled:
 
     def likeliest(self, shot: Shot) -> list[int]:
         """Numbers of the pictures, those first whose light and dark places are most those of a frame."""
-        found = sorted((pair for group in self.groups for pair in group.correlations(shot)), reverse=True)
-        return [number for _, number in found]
+        correlations = sorted((pair for group in self.groups for pair in group.correlations(shot)), reverse=True)
+        return [number for _, number in correlations]
 
-    def covered(self, start: float = -np.inf, end: float = np.inf, limit: float = np.inf
+    def covered_masks(self, start: float = -np.inf, end: float = np.inf, limit: float = np.inf
                 ) -> dict[tuple[int, int], np.ndarray]:
         """What something else covers in most frames of a part of the video, by viewport. `limit`: grey levels; frames
         that differ from every picture by more show none of them."""
@@ -76,18 +76,18 @@ def sample(video: Video, times: np.ndarray, pictures: Sequence[Picture], rectang
            share: float = 1.0) -> list[Sampled]:
     """Hold frames of a video against all pictures, as each of the rectangles shows them; `share`: see Sampled."""
     viewports = sorted({picture.viewport for picture in pictures})
-    groups = [[_Group.of(pictures, viewport, rectangle, video.size) for viewport in viewports]
+    groups = [[_Group.from_pictures(pictures, viewport, rectangle, video.size) for viewport in viewports]
               for rectangle in rectangles]
-    found: list[float] = []
+    shown_at: list[float] = []
     rows: list[list[np.ndarray]] = [[] for _ in rectangles]
     for shot in video.shots(times):
-        found.append(shot.time)
+        shown_at.append(shot.time)
         for own, row in zip(groups, rows, strict=True):
             differences = np.full(len(pictures), float(_CLIP))
             for group in own:
                 group.compare(shot, differences)
             row.append(differences)
-    return [Sampled(np.array(found), np.array(row).reshape(len(found), len(pictures)), rectangle, own, share)
+    return [Sampled(np.array(shown_at), np.array(row).reshape(len(shown_at), len(pictures)), rectangle, own, share)
             for rectangle, own, row in zip(rectangles, groups, rows, strict=True)]
 
 
@@ -98,26 +98,27 @@ class _Group:
     viewport: tuple[int, int]
     shape: tuple[int, int]
     rectangle: Rectangle
-    seen: tuple[slice, slice]
+    visible: tuple[slice, slice]
     numbers: list[int]
     stack: np.ndarray
     rests: list[tuple[float, float, np.ndarray]] = field(default_factory=list)  # time, difference, pixels
     pages: list[np.ndarray] = field(default_factory=list)  # what each frame shows there
 
     @classmethod
-    def of(cls, pictures: Sequence[Picture], viewport: tuple[int, int], rectangle: Rectangle, frame: tuple[int, int]
+    def from_pictures(cls, pictures: Sequence[Picture], viewport: tuple[int, int], rectangle: Rectangle,
+                      frame: tuple[int, int]
            ) -> "_Group":
         shape = small_shape(viewport)
         numbers = [number for number, picture in enumerate(pictures) if picture.viewport == viewport]
-        seen = rectangle.seen(viewport, frame, shape)
-        stack = np.stack([small(pictures[number].grey, viewport)[seen] for number in numbers])
-        return cls(viewport, shape, rectangle, seen, numbers, stack)
+        visible = rectangle.visible_part(viewport, frame, shape)
+        stack = np.stack([small(pictures[number].grey, viewport)[visible] for number in numbers])
+        return cls(viewport, shape, rectangle, visible, numbers, stack)
 
     def compare(self, shot: Shot, row: np.ndarray) -> None:
         """Fill in by how many grey levels a frame differs from each picture."""
         if not self.stack.size:
             return
-        page = self.rectangle.cut(shot, self.viewport, self.shape)[self.seen]
+        page = self.rectangle.cut(shot, self.viewport, self.shape)[self.visible]
         self.pages.append(page)
         differences = np.minimum(np.maximum(self.stack, page) - np.minimum(self.stack, page), _CLIP)
         sums = differences.reshape(len(self.stack), -1).sum(axis=1, dtype=np.uint32)
@@ -129,7 +130,7 @@ class _Group:
         """How each picture correlates with a frame, and its number."""
         if not self.stack.size:
             return []
-        page = self.rectangle.cut(shot, self.viewport, self.shape)[self.seen].astype(np.float32).ravel()
+        page = self.rectangle.cut(shot, self.viewport, self.shape)[self.visible].astype(np.float32).ravel()
         stack = self.stack.reshape(len(self.stack), -1).astype(np.float32)
         page -= page.mean()
         stack -= stack.mean(axis=1, keepdims=True)
@@ -141,12 +142,12 @@ class _Group:
         something else altogether, as before the session, tell nothing: a part of the video may have few others."""
         own = sorted(((unlike, rest) for time, unlike, rest in self.rests if start <= time <= end),
                      key=lambda entry: entry[0])
-        likest = own[:max(_ALIKE, len(own) // 2)]
+        likest = own[:max(_MIN_SIMILAR_FRAMES, len(own) // 2)]
         if likest:
-            limit = min(limit, 2 * likest[min(_ALIKE, len(likest)) // 2][0] + 1)
-        return covered([rest for unlike, rest in likest if unlike <= limit], self.viewport, self.seen)
+            limit = min(limit, 2 * likest[min(_MIN_SIMILAR_FRAMES, len(likest)) // 2][0] + 1)
+        return covered_mask([rest for unlike, rest in likest if unlike <= limit], self.viewport, self.visible)
 
 
-def merged(samples: Sequence[Sampled], pieces: np.ndarray) -> np.ndarray:
+def merge_samples(samples: Sequence[Sampled], pieces: np.ndarray) -> np.ndarray:
     """Differences, K x J, of each frame as the rectangle of its piece shows it; `pieces`: K numbers of rectangles."""
     return np.array([samples[piece].differences[number] for number, piece in enumerate(pieces)])

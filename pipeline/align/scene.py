@@ -7,7 +7,7 @@ import numpy as np
 
 from recorder import Recording
 
-from .coarse import Shown
+from .coarse_offset import ShownInterval
 from .layout import Layout
 from .screenshots import Picture, work_shape
 from .video import Video
@@ -25,12 +25,12 @@ class Scene:
     video: Video
     layout: Layout
     pictures: Mapping[str, Picture]
-    shown: Sequence[Shown]
+    shown: Sequence[ShownInterval]
     names: Sequence[str]
     covered: Mapping[tuple[int, tuple[int, int]], np.ndarray] = field(default_factory=dict)
     explained: np.ndarray = field(default_factory=lambda: np.zeros(0))
 
-    def is_sure_at(self, time: float) -> bool:
+    def is_certain_at(self, time: float) -> bool:
         """Whether the page is known to be where the layout has it: shortly before and after a time of the video, and in
         the same piece, frames show screenshots. So do the first and the last frame of a piece, but near them the page
         may be on its way, still or again: nearly in its place, it looks as if it were there."""

@@ -8,7 +8,7 @@ import numpy as np
 import zstandard
 
 from recorder import Recording
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from schemas import InputError
 from schemas.types import State
 
@@ -36,7 +36,7 @@ class Picture:
 
 def decode(image: bytes) -> np.ndarray | None:
     """A picture (BMP, JPEG, PNG, WebP) in grey; None when it is none."""
-    return decoded(image, cv2.IMREAD_GRAYSCALE)
+    return decode_picture(image, cv2.IMREAD_GRAYSCALE)
 
 
 def is_blank(picture: np.ndarray | None) -> bool:

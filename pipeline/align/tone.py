@@ -12,7 +12,7 @@ import numpy as np
 
 _FLAT = 6  # grey levels between neighbours, under which a pixel is inside an area: edges are blurred in a video
 _AREA = 5  # pixels: width of the neighbourhood that must be flat
-_LEAST = 0.001  # of the page, that must have a level for it to have a say
+_MIN_LEVEL_SHARE = 0.001  # of the page, that must have a level for it to have a say
 _LEVELS = 8  # grey levels that count as one
 _SPREAD = 60  # grey levels between the darkest and the brightest areas, less tells nothing
 _BRIGHT = 128  # grey level from which on an area is bright
@@ -42,11 +42,11 @@ class Tone:
         share = np.clip(np.where(share < 0, np.maximum(-share - beyond, 0), share), 0, 1)
         return np.round(255 * share ** (1 / self.gamma)).astype(np.uint8)
 
-    def is_near(self, other: "Tone") -> bool:
+    def is_similar(self, other: "Tone") -> bool:
         """Whether what differs between the two is no more than coding may change."""
         levels = np.array([0, 0.25, 0.5, 0.75, 1.0])
-        one, two = (tone.black + levels ** tone.gamma * (tone.white - tone.black) for tone in (self, other))
-        return bool(np.abs(one - two).max() < _PLAIN)
+        first, second = (tone.black + levels ** tone.gamma * (tone.white - tone.black) for tone in (self, other))
+        return bool(np.abs(first - second).max() < _PLAIN)
 
 
 PLAIN = Tone()
@@ -67,7 +67,7 @@ def fit(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
     loss, tone = min(((loss * (1.0 if tone.gamma == 1.0 else 1.15) + 0.1 * (tone.gamma != 1.0), tone)
                       for loss, tone in tones), key=lambda entry: entry[0])
     plain = float((np.minimum(np.abs(frame_levels - page_levels), 40) * weights).sum())
-    if tone.white - tone.black < _FAINTEST * 255 or loss > 0.7 * plain or tone.is_near(PLAIN):
+    if tone.white - tone.black < _FAINTEST * 255 or loss > 0.7 * plain or tone.is_similar(PLAIN):
         return PLAIN
     return tone
 
@@ -79,16 +79,16 @@ def dimming(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> Tone:
 
 
 def _all_levels(pairs: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    found = [_levels(frame, page) for frame, page in pairs]
-    levels, seen, weights = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    return levels, seen, weights
+    levels_by_pair = [_levels(frame, page) for frame, page in pairs]
+    levels, frame_levels, weights = (np.concatenate(parts) for parts in zip(*levels_by_pair, strict=True))
+    return levels, frame_levels, weights
 
 
 def _gain(pages: np.ndarray, frames: np.ndarray, weights: np.ndarray) -> Tone:
     """What a bright page without dark areas tells: by how much it is darkened, black being black."""
     gain = float(np.average(frames / np.maximum(pages, 1), weights=weights))
     tone = Tone(white=255 * gain)
-    return tone if pages.min() >= _BRIGHT and _FAINTEST <= gain < 1 and not tone.is_near(PLAIN) else PLAIN
+    return tone if pages.min() >= _BRIGHT and _FAINTEST <= gain < 1 and not tone.is_similar(PLAIN) else PLAIN
 
 
 def _levels(frame: np.ndarray, page: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -96,9 +96,9 @@ def _levels(frame: np.ndarray, page: np.ndarray) -> tuple[np.ndarray, np.ndarray
     kernel = np.ones((_AREA, _AREA), np.uint8)
     flat = cv2.subtract(cv2.dilate(page, kernel), cv2.erode(page, kernel)) < _FLAT
     bins = page[flat] // _LEVELS
-    levels, seen = page[flat].astype(np.float64), frame[flat].astype(np.float64)
-    rows = [(float(np.median(levels[here])), float(np.median(seen[here])), float(here.mean()))
-            for number in np.unique(bins) if (here := bins == number).sum() >= _LEAST * page.size]
+    levels, frame_levels = page[flat].astype(np.float64), frame[flat].astype(np.float64)
+    rows = [(float(np.median(levels[here])), float(np.median(frame_levels[here])), float(here.mean()))
+            for number in np.unique(bins) if (here := bins == number).sum() >= _MIN_LEVEL_SHARE * page.size]
     of_page, of_frame, weight = (np.array(column) for column in zip(*rows, strict=True)) if rows else (np.zeros(0),) * 3
     return of_page, of_frame, np.sqrt(weight)
 

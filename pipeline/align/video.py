@@ -40,7 +40,7 @@ class Shot:
     limited: bool
     frame: av.VideoFrame
 
-    def kept(self) -> "Shot":
+    def copy(self) -> "Shot":
         """The same with brightness of its own, good also when the next frame was taken."""
         return replace(self, luma=self.luma.copy())
 
@@ -125,7 +125,7 @@ class Video:
             decoder.thread_type, decoder.thread_count = "AUTO", threads
             skips = decoder.name in _SKIPPING
             packets = _packets(container, stream)
-            for number, packet in enumerate(self._fed(packets, feed)):
+            for number, packet in enumerate(self._frames_of_packets(packets, feed)):
                 if packet is None:
                     continue
                 try:
@@ -145,7 +145,7 @@ class Video:
         if failed and len(due) == wanted:
             raise InputError(f"{self.path}: the video cannot be decoded ({failed})")
 
-    def _fed(self, packets: Iterator[av.Packet], feed: np.ndarray) -> Iterator[av.Packet | None]:
+    def _frames_of_packets(self, packets: Iterator[av.Packet], feed: np.ndarray) -> Iterator[av.Packet | None]:
         """The packets that are to be decoded, None for the others; they end where the file breaks off."""
         with suppress(av.FFmpegError):
             for fed, packet in zip(feed, packets, strict=False):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .anchors import Bracket
-from .coarse import Stretch
+from .coarse_offset import OffsetInterval
 
 _TOLERANCE = 0.006  # seconds by which a bracket may be wrong: the times of painted frames are not exact
 _DRIFT = 3e-4  # parts per one, either way
@@ -23,7 +23,7 @@ _ELSEWHERE = 0.15  # seconds from the best offset from which on another is anoth
 
 
 @dataclass(frozen=True)
-class Piece:
+class ClockSegment:
     """A stretch: a time t of the recording is in the video at offset + t + drift * (t - middle).
 
     `low`, `high`: the first and last time of the recording that a bracket on this piece names. `votes`: brackets that
@@ -45,7 +45,7 @@ class Piece:
     usual: float = 0.0
     other: float = 0.0
 
-    def confirmed(self, times: Sequence[float]) -> "Piece":
+    def with_confirmations(self, times: Sequence[float]) -> "ClockSegment":
         """The same, when the frames at some times are known to show what stood there then, and not what stood there
         before or after. That is no bracket: it may have stood there for long."""
         return replace(self, low=min([self.low, *times]), high=max([self.high, *times]))
@@ -53,7 +53,7 @@ class Piece:
     def is_bare(self, time: float) -> bool:
         """Whether more changes that should have been seen were not, between a time and the brackets nearest to it, than
         chance explains."""
-        missed = sum(self.high < one <= time or time <= one < self.low for one in self.missed)
+        missed = sum(self.high < missed_time <= time or time <= missed_time < self.low for missed_time in self.missed)
         return missed > 0 and self.usual ** missed < _CHANCE
 
 
@@ -61,20 +61,20 @@ class Piece:
 class VideoClock:
     """Pieces in order, and the drift that they share."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ClockSegment, ...]
     drift: float
 
-    def video_time(self, time: float, piece: Piece) -> float:
+    def video_time(self, time: float, piece: ClockSegment) -> float:
         """Where a time of the recording is in the video, seconds, if it lies on that piece."""
         return piece.offset + time + self.drift * (time - piece.middle)
 
-    def recording_time(self, video_time: float, piece: Piece) -> float:
+    def recording_time(self, video_time: float, piece: ClockSegment) -> float:
         """What time of the recording a time of the video is, if it lies on that piece."""
         return (video_time - piece.offset + self.drift * piece.middle) / (1 + self.drift)
 
-    def candidates(self, time: float) -> list[Piece]:
+    def candidates(self, time: float) -> list[ClockSegment]:
         """Pieces on which a time of the recording may lie: none where it was not filmed, two right at a pause."""
-        found = []
+        pieces = []
         for number, piece in enumerate(self.pieces):
             before = self.pieces[number - 1] if number else None
             after = self.pieces[number + 1] if number + 1 < len(self.pieces) else None
@@ -83,11 +83,11 @@ class VideoClock:
             # What brackets of another piece enclose lies on that piece.
             elsewhere = any(other is not piece and other.low <= time <= other.high for other in self.pieces)
             if begins and ends and not elsewhere:
-                found.append(piece)
-        return found
+                pieces.append(piece)
+        return pieces
 
 
-def fit(stretches: Sequence[Stretch], brackets: Sequence[Sequence[Bracket]],
+def fit(stretches: Sequence[OffsetInterval], brackets: Sequence[Sequence[Bracket]],
         watched: Sequence[Sequence[float]] | None = None, known: VideoClock | None = None,
         settled: Mapping[int, float] | None = None) -> VideoClock:
     """The clock that most brackets allow; `brackets` belong to the stretches one by one, and so do the times of the
@@ -128,11 +128,11 @@ def _best_offset(array: np.ndarray, middle: float, drift: float, expected: float
     order = np.lexsort((-steps, points))
     counts = np.cumsum(steps[order])
     best = np.flatnonzero(counts >= counts.max() - 1e-6)
-    at = best[np.abs(points[order][best] - expected).argmin()]
-    return float(counts[at]), float(points[order][at]), float(points[order][at + 1])
+    index = best[np.abs(points[order][best] - expected).argmin()]
+    return float(counts[index]), float(points[order][index]), float(points[order][index + 1])
 
 
-def _refined(offset: float, lowest: np.ndarray, highest: np.ndarray, weights: np.ndarray) -> float:
+def _refine(offset: float, lowest: np.ndarray, highest: np.ndarray, weights: np.ndarray) -> float:
     """The offset near this one that suits the brackets best when some are a little early.
 
     A page is often painted in several frames: what a mark looks at may have been there a frame or two before the
@@ -146,20 +146,21 @@ def _refined(offset: float, lowest: np.ndarray, highest: np.ndarray, weights: np
     return float(best.mean())
 
 
-def _piece(stretch: Stretch, array: np.ndarray, middle: float, drift: float, watched: Sequence[float]) -> Piece:
+def _piece(stretch: OffsetInterval, array: np.ndarray, middle: float, drift: float,
+           watched: Sequence[float]) -> ClockSegment:
     votes, low, high = _best_offset(array, middle, drift, stretch.offset)
     if not votes:
         low, high = float(stretch.start - stretch.offset), float(stretch.end - stretch.offset)
-        return Piece(float(stretch.offset), middle, low, high, 0, 0, float(2 * stretch.slack),
+        return ClockSegment(float(stretch.offset), middle, low, high, 0, 0, float(2 * stretch.slack),
                      stretch.start, stretch.end)
     lowest, highest = _edges(array, middle, drift)
-    offset = _refined((low + high) / 2, lowest, highest, array[:, 3])
+    offset = _refine((low + high) / 2, lowest, highest, array[:, 3])
     agree = (lowest <= offset) & (offset <= highest)
     far = (highest < offset - _ELSEWHERE) | (lowest > offset + _ELSEWHERE)
     others, *ends = _best_offset(array[far], middle, drift, offset)
-    seen = set(array[agree, 0].tolist())
-    first, last = min(seen), max(seen)
+    agreeing = set(array[agree, 0].tolist())
+    first, last = min(agreeing), max(agreeing)
     inside = {time for time in watched if first <= time <= last}
-    usual = len(inside - seen) / max(len(inside), 1)
-    return Piece(offset, middle, first, last, votes, others, high - low, stretch.start, stretch.end,
-                 tuple(sorted({time for time in watched if time not in seen})), usual, sum(ends) / 2)
+    usual = len(inside - agreeing) / max(len(inside), 1)
+    return ClockSegment(offset, middle, first, last, votes, others, high - low, stretch.start, stretch.end,
+                 tuple(sorted({time for time in watched if time not in agreeing})), usual, sum(ends) / 2)

@@ -11,7 +11,7 @@ from schemas.files import write_atomically
 from schemas.types import Demonstration
 
 
-def keep(layout: RecordingLayout, content: bytes) -> str:
+def store_derived(layout: RecordingLayout, content: bytes) -> str:
     """Keep bytes once per content; returns their SHA-256, which is the blob's name."""
     name = hashlib.sha256(content).hexdigest()
     if not layout.blob(name).exists():

@@ -6,9 +6,10 @@ from .log import Reaction as Reaction
 from .log import Reader as Reader
 from .log import Reading as Reading
 from .log import Stamp as Stamp
+from .merging import merge_chat as merge_chat
+from .merging import place as place
 from .parsers.registry import KINDS as KINDS
 from .parsers.registry import READERS as READERS
-from .placing import place as place
 from .reading import read_chat as read_chat
 from .reading import recorded_chat as recorded_chat
 from .reading import recording_length as recording_length

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SECOND, MINUTE, MILLISECOND = 1.0, 60.0, 0.001
-MOST_EMOJI = 100  # characters of an emoji, or of the name that a tool has for it
+MAX_EMOJI_CHARS = 100  # characters of an emoji, or of the name that a tool has for it
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from .log import MOST_EMOJI, Reaction
+from .log import MAX_EMOJI_CHARS, Reaction
 
 # Zoom's phrases in the languages that its "From … to …" is read in
 _REPLY = (
@@ -19,7 +19,7 @@ _REACTED = (
     re.compile(r'A réagi à "(.*)" avec (.{1,40})', re.DOTALL),
     re.compile(r'(?:Ha )?[Rr]eaccion(?:ó|ado) a "(.*)" con (.{1,40})', re.DOTALL),
 )
-_TAKEN_BACK = re.compile(r'Removed an? (.{1,40}) reaction from "(.*)"', re.DOTALL)
+_REMOVED_REACTION = re.compile(r'Removed an? (.{1,40}) reaction from "(.*)"', re.DOTALL)
 _CURLY = str.maketrans("“”„«»", '"""""')
 _EDITED = tuple(f"({word})" for word in (
     "edited", "bearbeitet", "modifié", "editado", "editada", "modificato", "bewerkt", "redigerat", "redigeret",
@@ -39,17 +39,17 @@ class Parts:
     text: str = ""
     quote: str = ""
     emoji: str = ""
-    taken_back: bool = False
+    is_removal: bool = False
 
 
-def take_apart(text: str) -> Parts:
+def parse_text(text: str) -> Parts:
     """The parts of a message's text."""
     plain = text.translate(_CURLY).strip()
     for pattern in _REACTED:
         if reacted := pattern.fullmatch(plain):
             return Parts("", reacted[1], reacted[2].strip(' "'))
-    if gone := _TAKEN_BACK.fullmatch(plain):
-        return Parts("", gone[2], gone[1].strip(' "'), taken_back=True)
+    if gone := _REMOVED_REACTION.fullmatch(plain):
+        return Parts("", gone[2], gone[1].strip(' "'), is_removal=True)
     quote = _QUOTE.match(text)
     said = text[quote.end():] if quote else text
     return Parts(_without_mark(said.strip()), quote[1] if quote else "")
@@ -57,23 +57,24 @@ def take_apart(text: str) -> Parts:
 
 def reactions_below(text: str) -> tuple[str, tuple[Reaction, ...]]:
     """A message as Zoom saves it, without the lines `Ann Lee:👍` that it may end in, and what these tell."""
-    lines, found = text.rstrip().split("\n"), list[Reaction]()
+    lines, reactions = text.rstrip().split("\n"), list[Reaction]()
     while lines and (not lines[-1].strip() or (reaction := _reaction(lines[-1]))):
         if lines.pop().strip() and reaction:
-            found.insert(0, reaction)
-    return "\n".join(lines), tuple(found)
+            reactions.insert(0, reaction)
+    return "\n".join(lines), tuple(reactions)
 
 
 def _reaction(line: str) -> Reaction | None:
     """Somebody's reaction in a line of its own. Texts and times have letters or digits; pictures none."""
     name, _, emoji = line.replace("：", ":").rpartition(":")
     name, emoji = name.strip(), emoji.strip()
-    if not 0 < len(name) <= 100 or not 0 < len(emoji) <= MOST_EMOJI:
+    if not 0 < len(name) <= 100 or not 0 < len(emoji) <= MAX_EMOJI_CHARS:
         return None
     plain = _AS_PICTURE.sub("", emoji)
-    if any(each.isalnum() or each.isspace() or each < "\x80" for each in plain):
+    if any(character.isalnum() or character.isspace() or character < "\x80" for character in plain):
         return None
-    return Reaction(emoji, speakers=(name,)) if not plain or any(ord(each) >= _ARROWS for each in plain) else None
+    return Reaction(emoji,
+                    speakers=(name,)) if not plain or any(ord(character) >= _ARROWS for character in plain) else None
 
 
 def _without_mark(text: str) -> str:

@@ -10,8 +10,8 @@ from recorder import Recording
 from schemas import InputError
 
 from . import time_bases
-from .answers import Answered, match
 from .log import MILLISECOND, ChatLine, ChatLog, Message
+from .reply_matching import MatchedMessages, match_replies
 from .speakers import assign_roles
 
 
@@ -34,8 +34,8 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
     if not reading.messages:
         raise InputError(f"{path}: no message of a {reader.kind} chat in it"
                          + "".join(f"; line {line}: {reason}" for line, reason in reading.problems[:1]))
-    told_apart, namesakes = _told_apart(reading.messages)
-    answered = match(told_apart)
+    distinguished, namesakes = _distinguish_namesakes(reading.messages)
+    answered = match_replies(distinguished)
     messages = answered.messages
     if not messages:
         raise InputError(f"{path}: nothing but reactions in this chat")
@@ -67,7 +67,7 @@ def recording_length(recording: Recording) -> float:
     return max((event["time"] for event in recording.events), default=0.0)
 
 
-def _told_apart(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[int, str]]]:
+def _distinguish_namesakes(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[int, str]]]:
     """Messages in which people of one name have names of their own, and one person has one name; with what was done."""
     name_of: dict[str, str] = {}
     people: dict[str, list[str]] = {}  # by name: their ids
@@ -80,38 +80,41 @@ def _told_apart(messages: Sequence[Message]) -> tuple[list[Message], list[tuple[
         name_of[message.speaker_id] = message.speaker if len(known) == 1 else f"{message.speaker} ({len(known)})"
         if len(known) > 1:
             notes.append((message.line, f"another {message.speaker}: told apart as {name_of[message.speaker_id]}"))
-    return [replace(each, speaker=name_of.get(each.speaker_id, each.speaker),
-                    reactions=tuple(replace(one, speakers=tuple(name_of.get(who, who) for who in one.speakers))
-                                    for one in each.reactions)) for each in messages], notes
+    return [replace(message, speaker=name_of.get(message.speaker_id, message.speaker),
+                    reactions=tuple(replace(reaction,
+                                            speakers=tuple(name_of.get(name, name) for name in reaction.speakers))
+                                    for reaction in message.reactions)) for message in messages], notes
 
 
 def _speakers(messages: Sequence[Message], times: Sequence[float], duration: float) -> tuple[list[str], set[str]]:
     """Who speaks in the session, message by message in the order of time; and those that speak before or after it only:
     a log may go on for years."""
     order = sorted(range(len(messages)), key=times.__getitem__)
-    here = [messages[at].speaker for at in order if _is_within(times[at], duration)]
+    here = [messages[index].speaker for index in order if _is_within(times[index], duration)]
     return here, {message.speaker for message in messages} - {*here}
 
 
-def _is_within(moment: float, duration: float) -> bool:
-    return -time_bases.MARGIN <= moment <= duration + time_bases.MARGIN
+def _is_within(time: float, duration: float) -> bool:
+    return -time_bases.MARGIN <= time <= duration + time_bases.MARGIN
 
 
-def _within(answered: Answered, times: Sequence[float], roles: dict[str, str], duration: float, path: Path
+def _within(answered: MatchedMessages, times: Sequence[float], roles: dict[str, str], duration: float, path: Path
             ) -> tuple[list[ChatLine], list[tuple[int, str]]]:
     """Lines of the session, and those that lie too far outside it; raises InputError when all do."""
     lines, outside = list[ChatLine](), list[tuple[int, str]]()
-    inside = [_is_within(moment, duration) for moment in times]
-    places = {index: place for place, index in enumerate(index for index, within in enumerate(inside) if within)}
-    for index, (message, reply, moment) in enumerate(zip(answered.messages, answered.replies, times, strict=True)):
-        if index in places:
-            if reply is not None and reply not in places:
+    inside = [_is_within(time, duration) for time in times]
+    new_indices = {index: new_index for new_index,
+                   index in enumerate(index for index, within in enumerate(inside) if within)}
+    for index, (message, reply,
+                message_time) in enumerate(zip(answered.messages, answered.replies, times, strict=True)):
+        if index in new_indices:
+            if reply is not None and reply not in new_indices:
                 outside.append((message.line, "what it answers is left out"))
-            lines.append(ChatLine(message.speaker, roles[message.speaker], message.text, round(moment, 3),
+            lines.append(ChatLine(message.speaker, roles[message.speaker], message.text, round(message_time, 3),
                                   message.stamp.precision, message.line,
-                                  None if reply is None else places.get(reply), message.reactions))
+                                  None if reply is None else new_indices.get(reply), message.reactions))
         else:
-            outside.append((message.line, time_bases.distance(moment, duration)))
+            outside.append((message.line, time_bases.distance(message_time, duration)))
     if not lines:
         raise InputError(f"{path}: no message lies within an hour of the recording (line {outside[0][0]}: "
                          f"{outside[0][1]}); give the right chat or its time base")

@@ -12,7 +12,7 @@ _WORDS = {
 }
 
 
-def assign_roles(names: Sequence[str], given: Mapping[str, str] | None, elsewhere: Collection[str] = ()
+def assign_roles(names: Sequence[str], assigned: Mapping[str, str] | None, elsewhere: Collection[str] = ()
                  ) -> tuple[dict[str, str], list[str]]:
     """Role by name, and the names whose role is a mere default.
 
@@ -21,8 +21,8 @@ def assign_roles(names: Sequence[str], given: Mapping[str, str] | None, elsewher
     speaks most of the others navigates. Further people are taken for instructors and named in the second result.
     Raises InputError for a role that is none, or a given name that speaks neither here nor `elsewhere` in the session.
     """
-    roles = _given(names, given or {}, {name.casefold().strip() for name in elsewhere})
-    filled = {*(given or {}).values()} if elsewhere else set()
+    roles = _assigned_roles(names, assigned or {}, {name.casefold().strip() for name in elsewhere})
+    filled = {*(assigned or {}).values()} if elsewhere else set()
     counts = Counter(names)
     for name in counts:
         if name not in roles and (role := _role_in_name(name)):
@@ -36,15 +36,15 @@ def assign_roles(names: Sequence[str], given: Mapping[str, str] | None, elsewher
     return roles | dict.fromkeys(rest, "instructor"), rest
 
 
-def _given(names: Sequence[str], given: Mapping[str, str], elsewhere: Collection[str]) -> dict[str, str]:
+def _assigned_roles(names: Sequence[str], assigned: Mapping[str, str], elsewhere: Collection[str]) -> dict[str, str]:
     roles: dict[str, str] = {}
-    for wanted, role in given.items():
+    for wanted, role in assigned.items():
         if role not in SPEAKERS:
             raise InputError(f"speaker {wanted!r}: {role!r} is no role; choose {' or '.join(SPEAKERS)}")
-        found = [name for name in names if name.casefold().strip() == wanted.casefold().strip()]
-        if not found and wanted.casefold().strip() not in elsewhere:
+        matches = [name for name in names if name.casefold().strip() == wanted.casefold().strip()]
+        if not matches and wanted.casefold().strip() not in elsewhere:
             raise InputError(f"speaker {wanted!r} does not occur in the chat; it has {', '.join(sorted(set(names)))}")
-        roles |= dict.fromkeys(found, role)
+        roles |= dict.fromkeys(matches, role)
     return roles
 
 

@@ -14,8 +14,8 @@ from .speakers import assign_roles
 
 SPEECH = "speech"  # the `source` of a turn
 _GAP = 1.5  # seconds of silence from which on what follows is no part of the same sentence
-_LONGEST, _MOST = 15.0, 400  # seconds and characters of a sentence that is put together
-_SURE = 0.5  # of the place of the video, as for turns
+_LONGEST, _MAX_CHARS = 15.0, 400  # seconds and characters of a sentence that is put together
+_MIN_CONFIDENCE = 0.5  # of the place of the video, as for turns
 _ENDS = (".", "!", "?", "。", "！", "？", "؟", "।")
 _GOES_ON = ("...", "…")
 _QUOTES = "\"'”’»)]"
@@ -44,21 +44,21 @@ class Clock:
     spans: Sequence[VideoSpan] = field(default_factory=tuple)
     is_guess: bool = False
 
-    def at(self, seconds: float) -> tuple[float, bool]:
+    def position(self, seconds: float) -> tuple[float, bool]:
         """The time in the recording, and whether it is sure. What no span holds counts from the nearest one."""
         if not self.spans:
             return seconds, not self.is_guess
         span = min(self.spans, key=lambda span: max(span.begin - seconds, seconds - span.end, 0.0))
-        return span.start + (seconds - span.begin) * span.rate, span.sure >= _SURE
+        return span.start + (seconds - span.begin) * span.rate, span.confidence >= _MIN_CONFIDENCE
 
 
 def read_speech(path: Path, names: Sequence[str] = ()) -> Speech:
     """Read subtitles; raises InputError, with the line, when they are damaged. `names`: who is known to speak."""
     cues, problems = read(path, names)
-    return Speech(path, tuple(joined(cues)), tuple(problems))
+    return Speech(path, tuple(join_cues(cues)), tuple(problems))
 
 
-def joined(cues: Sequence[Cue]) -> list[Cue]:
+def join_cues(cues: Sequence[Cue]) -> list[Cue]:
     """Cues in which one person goes on with a sentence become one."""
     done: list[Cue] = []
     for cue in cues:
@@ -73,7 +73,7 @@ def _goes_on(before: Cue, cue: Cue) -> bool:
     text = before.text.rstrip(_QUOTES)
     ended = text.endswith(_ENDS) and not text.endswith(_GOES_ON)
     return (not ended and before.speaker == cue.speaker and cue.start - before.end <= _GAP
-            and cue.end - before.start <= _LONGEST and len(before.text) + len(cue.text) <= _MOST)
+            and cue.end - before.start <= _LONGEST and len(before.text) + len(cue.text) <= _MAX_CHARS)
 
 
 def _together(first: str, second: str) -> str:
@@ -101,10 +101,10 @@ def speech_log(speech: Speech, clock: Clock, duration: float, speakers: Mapping[
     problems = [*speech.problems, *_notes(speech, roles, unsure, known)]
     lines: list[ChatLine] = []
     for cue in speech.cues:
-        time, sure = clock.at(cue.start)
+        time, is_certain = clock.position(cue.start)
         if -time_bases.MARGIN <= time <= duration + time_bases.MARGIN:
             lines.append(ChatLine(cue.speaker, roles[cue.speaker], cue.text, round(time, 3), MILLISECOND, cue.line,
-                                  source=SPEECH, doubt="" if sure else _DOUBT))
+                                  source=SPEECH, doubt="" if is_certain else _DOUBT))
         else:
             problems.append((cue.line, time_bases.distance(time, duration)))
     if speech.cues and not lines:

@@ -10,7 +10,7 @@ from schemas import InputError
 from schemas.types import Demonstration
 
 from .log import ChatLog
-from .placing import place
+from .merging import merge_chat
 from .reading import read_chat, recorded_chat, recording_length
 from .speech import Clock, Speech, read_speech, speech_log
 
@@ -20,14 +20,14 @@ _log = logging.getLogger("demotape.chat")
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: place what was typed while recording, then the chat log and the speech that were given along."""
     recording: Recording = context.recording
-    placed = place(demonstration, recorded_chat(recording))
+    merged = merge_chat(demonstration, recorded_chat(recording))
     speech = read_speech(context.speech, list(context.speakers)) if context.speech else None
     log = _chat(context, context.chat, speech) if context.chat else None
     if log:
-        placed = place(placed, log)
+        merged = merge_chat(merged, log)
     if speech:
-        placed = place(placed, _speech(context, speech, log))
-    return placed
+        merged = merge_chat(merged, _speech(context, speech, log))
+    return merged
 
 
 def _chat(context: Context, path: Path, speech: Speech | None) -> ChatLog:
@@ -37,23 +37,23 @@ def _chat(context: Context, path: Path, speech: Speech | None) -> ChatLog:
                     speakers=context.speakers, elsewhere=elsewhere)
     if log.shift:
         _log.warning("%s: written in another time zone, moved by %+.1f hours", path, log.shift / 3600)
-    _tell(path, log)
+    _log_problems(path, log)
     return log
 
 
 def _speech(context: Context, speech: Speech, chat: ChatLog | None) -> ChatLog:
     clock = Clock(context.video_spans, is_guess=context.video is not None)
     if not context.again:
-        _expect_to_speak(context, speech.names, list(chat.roles) if chat else [])
+        _require_speakers(context, speech.names, list(chat.roles) if chat else [])
     if context.video is not None and not context.video_spans:
         _log.warning("%s: where %s is on the recording's clock was not found; times count from the recording's start",
                      speech.path, context.video.name)
     log = speech_log(speech, clock, recording_length(context.recording), context.speakers, chat)
-    _tell(speech.path, log)
+    _log_problems(speech.path, log)
     return log
 
 
-def _expect_to_speak(context: Context, names: Collection[str], in_chat: Collection[str]) -> None:
+def _require_speakers(context: Context, names: Collection[str], in_chat: Collection[str]) -> None:
     """Raises InputError for a name that was given a role and speaks nowhere."""
     there = {name.casefold().strip() for name in (*names, *in_chat)}
     for name in context.speakers:
@@ -62,7 +62,7 @@ def _expect_to_speak(context: Context, names: Collection[str], in_chat: Collecti
                              f"{', '.join(sorted({*names, *in_chat}))}")
 
 
-def _tell(path: Path, log: ChatLog) -> None:
+def _log_problems(path: Path, log: ChatLog) -> None:
     for line, reason in log.problems:
         _log.warning("%s, line %d: %s", path, line, reason)
     if log.problems:

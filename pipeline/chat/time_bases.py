@@ -35,7 +35,7 @@ def resolve(messages: Sequence[Message], started_at: datetime, duration: float,
     if base != "wall" or time_base is not None:
         return times, base, 0.0
     shift = _zone_shift(times, started_at, duration)
-    return [moment + shift for moment in times], base, shift
+    return [seconds + shift for seconds in times], base, shift
 
 
 def _guess_base(messages: Sequence[Message], kinds: set[str], started_at: datetime, duration: float) -> str:
@@ -73,32 +73,32 @@ def _clock_times(messages: Sequence[Message], started_at: datetime, duration: fl
     previous, shift = None, 0.0
     for message in messages:
         day = message.stamp.date or day
-        moment = _since(day, message.stamp.seconds, started_at) + shift
+        seconds = _since(day, message.stamp.seconds, started_at) + shift
         if previous is not None:
-            if message.stamp.date is None and moment < previous - _DAY / 2:
+            if message.stamp.date is None and seconds < previous - _DAY / 2:
                 day += timedelta(days=1)
-                moment = _since(day, message.stamp.seconds, started_at) + shift
-            if not fixed and moment < previous - _JITTER:
-                moment = _since(day, message.stamp.seconds, started_at, fold=1)
-            elif fixed and -_HOUR - _JITTER <= moment - previous <= -_JITTER:
-                shift, moment = shift + _HOUR, moment + _HOUR
-            elif fixed and _was_put_forward(moment, previous, duration):
-                shift, moment = shift - _HOUR, moment - _HOUR
-        times.append(moment)
-        previous = moment if previous is None else max(previous, moment)
+                seconds = _since(day, message.stamp.seconds, started_at) + shift
+            if not fixed and seconds < previous - _JITTER:
+                seconds = _since(day, message.stamp.seconds, started_at, fold=1)
+            elif fixed and -_HOUR - _JITTER <= seconds - previous <= -_JITTER:
+                shift, seconds = shift + _HOUR, seconds + _HOUR
+            elif fixed and _was_put_forward(seconds, previous, duration):
+                shift, seconds = shift - _HOUR, seconds - _HOUR
+        times.append(seconds)
+        previous = seconds if previous is None else max(previous, seconds)
     return times
 
 
-def _was_put_forward(moment: float, previous: float, duration: float) -> bool:
+def _was_put_forward(seconds: float, previous: float, duration: float) -> bool:
     """Whether a gap of an hour or more leads out of the recording, and an hour less would not."""
-    return moment - previous >= _HOUR and previous <= duration < moment and moment - _HOUR <= duration + _JITTER
+    return seconds - previous >= _HOUR and previous <= duration < seconds and seconds - _HOUR <= duration + _JITTER
 
 
 def _since(day: date, seconds: float, started_at: datetime, fold: int = 0) -> float:
     """Seconds from the start to a time of day in the zone of `started_at`; `fold` 1 is the hour that came twice."""
     midnight = datetime.combine(day, time(), tzinfo=started_at.tzinfo)
-    moment = (midnight + timedelta(seconds=seconds)).replace(fold=fold)
-    return (moment.astimezone(UTC) - started_at.astimezone(UTC)).total_seconds()
+    local_time = (midnight + timedelta(seconds=seconds)).replace(fold=fold)
+    return (local_time.astimezone(UTC) - started_at.astimezone(UTC)).total_seconds()
 
 
 def _first_day(message: Message, started_at: datetime, duration: float) -> date:
@@ -109,8 +109,8 @@ def _first_day(message: Message, started_at: datetime, duration: float) -> date:
     days = [today - timedelta(days=1), *(today + timedelta(days=n) for n in range(int(duration // _DAY) + 2))]
 
     def distance(day: date) -> float:
-        moment = _since(day, message.stamp.seconds, started_at)
-        return max(-moment, moment - duration, 0)
+        seconds = _since(day, message.stamp.seconds, started_at)
+        return max(-seconds, seconds - duration, 0)
 
     return min(days, key=distance)
 
@@ -121,20 +121,20 @@ def _zone_shift(times: Sequence[float], started_at: datetime, duration: float) -
     Only tried when no message falls into the recording as it stands, and taken when another zone puts most of them
     there: the computer that kept the chat was set to another zone than the one that recorded.
     """
-    if any(-_JITTER <= moment <= duration + _JITTER for moment in times):
+    if any(-_JITTER <= seconds <= duration + _JITTER for seconds in times):
         return 0.0
     here = (started_at.utcoffset() or timedelta()).total_seconds()
     shifts = sorted((here - zone * _HOUR for zone in _ZONES), key=lambda shift: (shift % _HOUR != 0, abs(shift)))
-    best = max(shifts, key=lambda shift: _inside([moment + shift for moment in times], duration))
-    inside = _inside([moment + best for moment in times], duration)
+    best = max(shifts, key=lambda shift: _inside([seconds + shift for seconds in times], duration))
+    inside = _inside([seconds + best for seconds in times], duration)
     return best if inside * 2 > len(times) else 0.0
 
 
-def distance(moment: float, duration: float) -> str:
+def distance(seconds: float, duration: float) -> str:
     """Why an utterance that lies too far outside a recording is left out, for people."""
-    gap, where = (-moment, "before the start") if moment < 0 else (moment - duration, "after the end")
+    gap, where = (-seconds, "before the start") if seconds < 0 else (seconds - duration, "after the end")
     return f"left out: {gap / 3600:.1f} hours {where} of the recording"
 
 
 def _inside(times: Sequence[float], duration: float) -> int:
-    return sum(-1 <= moment <= duration + 1 for moment in times)
+    return sum(-1 <= seconds <= duration + 1 for seconds in times)

@@ -3,6 +3,7 @@ from .finding import KINDS as KINDS
 from .finding import UNUSED_INTENT as UNUSED_INTENT
 from .finding import all_kinds as all_kinds
 from .finding import find as find
+from .finding import find_checks as find_checks
 from .finding import stage as stage
 from .material import Finding as Finding
 from .material import Material as Material

@@ -37,16 +37,16 @@ def _meant(utterance: str) -> dict[str, str]:
     every = re.findall(r"[A-Za-z]{2,}", utterance)
     if not every or len(speller.known(every)) < _KNOWN * len({word.lower() for word in every}):
         return {}
-    found = {}
+    corrections = {}
     for word in dict.fromkeys(_WORD.findall(utterance)):
         if word in speller:
             continue
-        near = speller.known(speller.edit_distance_1(word))
-        swapped = {one for one in near if sorted(one) == sorted(word)}  # the commonest slip
-        best = max(swapped or near, key=lambda one: (speller[one], one), default=None)
+        candidates = speller.known(speller.edit_distance_1(word))
+        swapped = {candidate for candidate in candidates if sorted(candidate) == sorted(word)}  # the commonest slip
+        best = max(swapped or candidates, key=lambda candidate: (speller[candidate], candidate), default=None)
         if best and speller[best] / speller.word_frequency.total_words > _COMMON:
-            found[word] = best
-    return found
+            corrections[word] = best
+    return corrections
 
 
 def _is_on_a_page(material: Material, word: str) -> bool:

@@ -16,11 +16,11 @@ from .material import Material
 from .plugged import Check
 
 CHECKS: dict[str, Check] = {
-    "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken),
+    "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken_screenshot),
     "unlike-page": Check(("unlike-page", "half-loaded"), screenshots.unlike_page),
     "in-video": Check(("not-in-video", "unsure-in-video", "late-screenshot", "replaced-screenshot"),
                       screenshots.in_video),
-    "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_place),
+    "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_position),
     "not-in-page": Check(("not-in-page",), targets.missing_from_page),
     "empty-input": Check(("empty-input",), targets.empty_input),
     "idle-hover": Check(("idle-hover",), targets.idle_hover),
@@ -46,23 +46,26 @@ KINDS = (
 
 def all_kinds() -> tuple[str, ...]:
     """The kinds of all checks, those of plug-ins last."""
-    return *KINDS, *(kind for _, check in plugged.plugged(CHECKS, KINDS) for kind in check.kinds)
+    return *KINDS, *(kind for _, check in plugged.plugin_checks(CHECKS, KINDS) for kind in check.kinds)
 
 
-def find(material: Material) -> dict[str, list[types.Check]]:
+def find_checks(material: Material) -> dict[str, list[types.Check]]:
     """All checks by the turn's id, in the order of CHECKS, plug-ins' last; see CheckSchema for their form."""
-    found: dict[str, list[types.Check]] = defaultdict(list)
+    checks_by_turn: dict[str, list[types.Check]] = defaultdict(list)
     for check in CHECKS.values():
         for finding in check.find(material):
-            found[finding.turn].append(plugged.entry_of(finding))
-    for turn, entry in plugged.find(material, plugged.plugged(CHECKS, KINDS)):
-        found[turn].append(entry)
-    return found
+            checks_by_turn[finding.turn].append(plugged.entry_of(finding))
+    for turn, entry in plugged.find(material, plugged.plugin_checks(CHECKS, KINDS)):
+        checks_by_turn[turn].append(entry)
+    return checks_by_turn
+
+
+find = find_checks  # its name in earlier versions
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: attach the checks to the turns, behind what earlier stages noted."""
     turns = demonstration["turns"]
-    found = find(Material(turns, context.recording))
+    checks_by_turn = find_checks(Material(turns, context.recording))
     return {**demonstration,
-            "turns": [turn | {"checks": turn["checks"] + found.get(turn["id"], [])} for turn in turns]}
+            "turns": [turn | {"checks": turn["checks"] + checks_by_turn.get(turn["id"], [])} for turn in turns]}

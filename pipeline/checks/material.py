@@ -15,7 +15,7 @@ from recorder import Recording
 from schemas import InputError, limits
 from schemas.types import BrowserTurn, Edit, Event, TableRow, Turn
 
-_KEPT = 8  # blobs in memory: neighbouring turns often share a state
+_CACHED_BLOBS = 8  # blobs in memory: neighbouring turns often share a state
 _MAX_FRAMES_DEEP = 8
 
 
@@ -35,9 +35,9 @@ class Material:
     def __init__(self, turns: Sequence[Turn], recording: Recording):
         self.turns = turns
         self._recording = recording
-        self.dom = lru_cache(_KEPT)(self._dom)
-        self.table = lru_cache(_KEPT)(self._table)
-        self.picture = lru_cache(_KEPT)(self._picture)
+        self.dom = lru_cache(_CACHED_BLOBS)(self._dom)
+        self.table = lru_cache(_CACHED_BLOBS)(self._table)
+        self.picture = lru_cache(_CACHED_BLOBS)(self._picture)
 
     def copy(self) -> "Material":
         """The same for code that is not ours: what it does to the turns stays with it."""
@@ -99,10 +99,10 @@ def _texts(snapshot: bytes, depth: int = 0) -> set[str]:
     if not snapshot or depth > _MAX_FRAMES_DEEP:
         return set()
     root = parse(snapshot)
-    found = {text.strip() for text in root.itertext() if not text.isspace()}
+    texts = {text.strip() for text in root.itertext() if not text.isspace()}
     for element in root.iter("input", "option", "iframe", "frame"):
         if value := element.get("value"):
-            found.add(value)
+            texts.add(value)
         if inner := element.get("srcdoc"):
-            found |= _texts(inner.encode("utf-8", "replace"), depth + 1)
-    return found
+            texts |= _texts(inner.encode("utf-8", "replace"), depth + 1)
+    return texts

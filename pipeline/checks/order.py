@@ -8,7 +8,7 @@ from schemas.types import BrowserTurn
 
 from .material import Finding, Material
 
-_LONG_GAP = 60.0  # seconds
+_MAX_GAP_S = 60.0  # seconds
 
 
 def against_time(material: Material) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def long_gap(material: Material) -> Iterator[Finding]:
     """Turns after a very long time in which nothing happened."""
     for before, after in pairwise(material.turns):
         gap = after["timestamp"] - before["timestamp"]
-        if gap > _LONG_GAP:
+        if gap > _MAX_GAP_S:
             yield Finding(after["id"], "long-gap", f"Nothing happened for {gap:.0f} seconds before this.")
 
 

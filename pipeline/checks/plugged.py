@@ -20,30 +20,30 @@ class Check:
     find: Callable[[Material], Iterable[Finding]]
 
 
-def plugged(names: Collection[str], kinds: Collection[str]) -> list[tuple[Plugin, Check]]:
+def plugin_checks(names: Collection[str], kinds: Collection[str]) -> list[tuple[Plugin, Check]]:
     """The checks of other packages that work; `names` and `kinds` are demotape's own. Complains of the others."""
-    found = [(plugin, check) for plugin, check in plugins.every(plugins.CHECKS, _fault, names)
+    checks = [(plugin, check) for plugin, check in plugins.load_each(plugins.CHECKS, _fault, names)
              if isinstance(check, Check)]
-    counts = Counter(kind for _, check in found for kind in {*check.kinds})
-    kept = []
-    for plugin, check in found:
+    counts = Counter(kind for _, check in checks for kind in {*check.kinds})
+    results = []
+    for plugin, check in checks:
         if doubled := [kind for kind in check.kinds if kind in kinds or counts[kind] > 1]:
             plugins.complain(f"{plugin} is left out: another check has the kind {doubled[0]!r} too; rename it")
         else:
-            kept.append((plugin, check))
-    return kept
+            results.append((plugin, check))
+    return results
 
 
 def find(material: Material, checks: Iterable[tuple[Plugin, Check]]) -> Iterator[tuple[str, types.Check]]:
     """What the checks of other packages find, by the turn's id. One that breaks is complained of and finds nothing."""
     for plugin, check in checks:
         try:
-            yield from _found(material.copy(), check)
+            yield from _run_check(material.copy(), check)
         except Exception as error:  # foreign code; the demonstration does not depend on it
             plugins.complain(f"{plugins.failure(plugin, error)}; its checks are left out")
 
 
-def _found(material: Material, check: Check) -> list[tuple[str, types.Check]]:
+def _run_check(material: Material, check: Check) -> list[tuple[str, types.Check]]:
     """All findings of a check as entries; raises ValueError for one that is not as the contract has it."""
     turns, entries = {turn["id"] for turn in material.turns}, []
     for finding in check.find(material):

@@ -15,7 +15,7 @@ def in_chat(material: Material) -> Iterator[Finding]:
     for turn in material.turns:
         if turn["type"] == "chat" and (kinds := _kinds(turn["utterance"])):
             yield Finding(turn["id"], "personal-data", f"Said: {kinds}.",
-                          {"op": "set_utterance", "turn": turn["id"], "utterance": _masked(turn["utterance"])})
+                          {"op": "set_utterance", "turn": turn["id"], "utterance": _mask(turn["utterance"])})
 
 
 def in_arguments(material: Material) -> Iterator[Finding]:
@@ -24,43 +24,43 @@ def in_arguments(material: Material) -> Iterator[Finding]:
         arguments = turn["arguments"]
         texts = [arguments[name] for name in _TEXTS if arguments.get(name)] + list(arguments.get("files", ()))
         if kinds := _kinds("\n".join(texts)):
-            masked = arguments | {name: _masked(arguments[name]) for name in _TEXTS if arguments.get(name)}
+            masked = arguments | {name: _mask(arguments[name]) for name in _TEXTS if arguments.get(name)}
             if "files" in arguments:
-                masked["files"] = [_masked(name) for name in arguments["files"]]
+                masked["files"] = [_mask(name) for name in arguments["files"]]
             yield Finding(turn["id"], "personal-data", f"Entered: {kinds}.",
                           {"op": "set_arguments", "turn": turn["id"], "arguments": masked})
 
 
 def in_address(material: Material) -> Iterator[Finding]:
     """Addresses, each told once."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for turn in material.actions:
         address = turn["state"]["url"] if turn["state"] else ""
         if turn["intent"] == "load":
             address = f"{address}\n{turn['arguments']['url']}"
-        if address not in seen and (kinds := _kinds(address)):
-            seen.add(address)
+        if address not in visited and (kinds := _kinds(address)):
+            visited.add(address)
             yield Finding(turn["id"], "personal-data", f"In the address: {kinds}.")
 
 
 def in_page(material: Material) -> Iterator[Finding]:
     """Pages: told at the first turn that shows each datum."""
-    seen: set[str] = set()
+    visited: set[str] = set()
     for turn in material.actions:
         name = turn["state"] and turn["state"]["dom"]
-        if not name or name in seen:
+        if not name or name in visited:
             continue
-        seen.add(name)
-        new = material.texts(name) - seen
-        seen |= new
+        visited.add(name)
+        new = material.texts(name) - visited
+        visited |= new
         if kinds := _kinds("\n".join(sorted(new))):
             yield Finding(turn["id"], "personal-data", f"On the page: {kinds}.")
 
 
 def _kinds(text: str) -> str:
-    found = dict.fromkeys(span.kind for span in finding.find(text))
-    return ", ".join(finding.KINDS[kind] for kind in finding.KINDS if kind in found)
+    kinds = dict.fromkeys(span.kind for span in finding.find(text))
+    return ", ".join(finding.KINDS[kind] for kind in finding.KINDS if kind in kinds)
 
 
-def _masked(text: str) -> str:
+def _mask(text: str) -> str:
     return finding.replace(text, lambda span: REDACTED)

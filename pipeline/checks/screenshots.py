@@ -12,7 +12,7 @@ from .material import Finding, Material
 _FLAT = 3.0  # standard deviation of grey levels under which a box shows nothing
 _LARGEST = 0.05  # of the viewport, that a box may fill: larger ones hold others
 _SMALLEST = 8  # CSS pixels of a box's shorter side
-_ENOUGH = 6  # boxes that are needed for a verdict
+_MIN_BOXES = 6  # boxes that are needed for a verdict
 _UNLIKE, _HALF = 0.9, 0.35  # shares of boxes that show nothing
 _LOADING = 5.0  # seconds after a navigation in which a page may be half loaded; later something covers it
 _SHIFT = 0.001  # seconds that count as the same time
@@ -26,7 +26,7 @@ _STALE = {
 }
 
 
-def broken(material: Material) -> Iterator[Finding]:
+def broken_screenshot(material: Material) -> Iterator[Finding]:
     """Screenshots that are missing, blank, or were painted after the action."""
     for turn in material.actions:
         state = turn["state"]
@@ -59,7 +59,7 @@ def unlike_page(material: Material) -> Iterator[Finding]:
         if key not in known:
             known[key] = _count_flat(material, state)
         flat, boxes = known[key]
-        if boxes < _ENOUGH or flat < _HALF * boxes:
+        if boxes < _MIN_BOXES or flat < _HALF * boxes:
             continue
         fix: Edit = {"op": "set_screenshot_status", "turn": turn["id"], "status": "broken"}
         shown = f"{flat} of {boxes} named elements in sight show nothing in the screenshot"

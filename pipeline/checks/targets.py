@@ -13,7 +13,7 @@ _QUOTE = rb'(?:"|&(?:amp;)*(?:quot|#34);)'  # frames' documents stand escaped in
 _SUBMITTED = 1.0  # seconds after a click in which a submit is its effect
 
 
-def without_place(material: Material) -> Iterator[Finding]:
+def without_position(material: Material) -> Iterator[Finding]:
     """Actions whose target is missing, has no box or lies out of sight."""
     for turn in material.actions:
         if not INTENTS[turn["intent"]].acts_on_element:
@@ -69,8 +69,9 @@ def doubled_submit(material: Material) -> Iterator[Finding]:
 
 
 def _same_page(turn: BrowserTurn, after: BrowserTurn) -> bool:
-    one, other = turn["state"], after["state"]
-    return bool(one and other and one["tab"] == other["tab"] and one["dom"] and one["dom"] == other["dom"])
+    before_state, after_state = turn["state"], after["state"]
+    return bool(before_state and after_state and before_state["tab"] == after_state["tab"] and before_state["dom"]
+                and before_state["dom"] == after_state["dom"])
 
 
 def _in_viewport(box: Box, viewport: Size) -> bool:

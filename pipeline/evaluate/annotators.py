@@ -28,21 +28,21 @@ class Agreement:
     only_b: int
 
 
-class Told(TypedDict):
+class AgreementReport(TypedDict):
     """What is looked at of a demonstration."""
 
     turns: list[Turn]
 
 
-def agreement(a: Told, b: Told) -> Agreement:
+def agreement(a: AgreementReport, b: AgreementReport) -> Agreement:
     """Compare two demonstrations of one recording, edits folded; dropped turns do not count."""
-    ours, theirs = ([turn for turn in each["turns"] if not turn.get("dropped")] for each in (a, b))
+    ours, theirs = ([turn for turn in demonstration["turns"] if not turn.get("dropped")] for demonstration in (a, b))
     pairs = _pairs(ours, theirs)
-    same = sum(_intent(x) == _intent(y) for x, y in pairs)
+    agreeing = sum(_intent(x) == _intent(y) for x, y in pairs)
     boxes = [iou(_edges(x), _edges(y)) for x, y in pairs if x.get("element") or y.get("element")]
     texts = [chrf(_text(x), _text(y)) for x, y in pairs if _text(x) is not None or _text(y) is not None]
     turns = len(ours) + len(theirs) - len(pairs)
-    return Agreement(_share(same, turns), _share(sum(boxes), len(boxes)), _share(sum(texts), len(texts)),
+    return Agreement(_share(agreeing, turns), _share(sum(boxes), len(boxes)), _share(sum(texts), len(texts)),
                      len(pairs), len(ours) - len(pairs), len(theirs) - len(pairs))
 
 
@@ -55,20 +55,21 @@ def _pairs(ours: list[Turn], theirs: list[Turn]) -> list[tuple[Turn, Turn]]:
     by_event = {number: turn for turn in others if turn["type"] == "browser" for number in turn["events"]}
     for turn in list(rest):
         events = turn["events"] if turn["type"] == "browser" else ()
-        found = next((by_event[number] for number in events if number in by_event), None)
-        if found is not None:
-            pairs.append((turn, found))
+        match = next((by_event[number] for number in events if number in by_event), None)
+        if match is not None:
+            pairs.append((turn, match))
             rest.remove(turn)
-            others.remove(found)
-            for number in found["events"]:
+            others.remove(match)
+            for number in match["events"]:
                 by_event.pop(number, None)
-    matcher = SequenceMatcher(None, [_look(turn) for turn in rest], [_look(turn) for turn in others], autojunk=False)
+    matcher = SequenceMatcher(None, [_comparable(turn) for turn in rest], [_comparable(turn) for turn in others],
+                              autojunk=False)
     for start, other, size in matcher.get_matching_blocks():
         pairs += list(zip(rest[start:start + size], others[other:other + size], strict=True))
     return pairs
 
 
-def _look(turn: Turn) -> tuple:
+def _comparable(turn: Turn) -> tuple:
     return turn["type"], turn.get("speaker"), _intent(turn), turn.get("utterance")
 
 
@@ -89,5 +90,5 @@ def _edges(turn: Turn) -> dict[str, float] | None:
                     "bottom": box["y"] + box["height"]}
 
 
-def _share(part: float, whole: int) -> float | None:
-    return part / whole if whole else None
+def _share(part: float, total: int) -> float | None:
+    return part / total if total else None

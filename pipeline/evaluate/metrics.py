@@ -13,15 +13,15 @@ TEXT_INTENTS = frozenset({"say", "textinput", "copy", "paste", "load", "change"}
 _TEXT = {"textinput": ("text", "value"), "say": ("utterance",), "load": ("url",), "change": ("value",)}
 
 
-def score(predicted: Action, taken: Action) -> dict[str, float | None]:
+def score(predicted: Action, reference: Action) -> dict[str, float | None]:
     """All scores of one turn: exact-match, intent-match, chrf, iou, urlf, and `overall` of those that apply."""
-    same = predicted["intent"] == taken["intent"]
+    same_intent = predicted["intent"] == reference["intent"]
     intent = predicted["intent"]
     scores: dict[str, float | None] = {
-        "exact-match": float(exact_match(predicted, taken)), "intent-match": float(same),
-        "chrf": chrf(text_of(predicted), text_of(taken)) if same and intent in TEXT_INTENTS else None,
-        "iou": iou(_box(predicted), _box(taken)) if same and intent in ELEMENT_INTENTS else None,
-        "urlf": url_f1(text_of(predicted), text_of(taken)) if same and intent == "load" else None}
+        "exact-match": float(exact_match(predicted, reference)), "intent-match": float(same_intent),
+        "chrf": chrf(text_of(predicted), text_of(reference)) if same_intent and intent in TEXT_INTENTS else None,
+        "iou": iou(_box(predicted), _box(reference)) if same_intent and intent in ELEMENT_INTENTS else None,
+        "urlf": url_f1(text_of(predicted), text_of(reference)) if same_intent and intent == "load" else None}
     return scores | {"overall": _overall(scores)}
 
 
@@ -32,13 +32,13 @@ def _overall(scores: dict[str, float | None]) -> float | None:
     return next((scores[name] for name in ("urlf", "chrf", "iou") if scores[name] is not None), None)
 
 
-def exact_match(predicted: Action, taken: Action) -> bool:
+def exact_match(predicted: Action, reference: Action) -> bool:
     """Same intent, same element where there is one, same text."""
-    intent, arguments, wanted = predicted["intent"], predicted["args"], taken["args"]
-    if intent != taken["intent"]:
+    intent, arguments, wanted = predicted["intent"], predicted["args"], reference["args"]
+    if intent != reference["intent"]:
         return False
     if intent in ELEMENT_INTENTS:
-        uids = [(action.get("element") or {}).get("uid") for action in (predicted, taken)]
+        uids = [(action.get("element") or {}).get("uid") for action in (predicted, reference)]
         if uids[0] is None or uids[0] != uids[1]:
             return False
     names = {"say": ("utterance",), "textinput": ("text",), "change": ("value",), "load": ("url",),
@@ -49,17 +49,17 @@ def exact_match(predicted: Action, taken: Action) -> bool:
 def text_of(action: Action) -> str | None:
     """The text of an action that has one to be compared; None when there is none, or it is no text."""
     names = _TEXT.get(action["intent"], ())
-    found = next((action["args"][name] for name in names if name in action["args"]), None)
-    return found if isinstance(found, str) else None
+    value = next((action["args"][name] for name in names if name in action["args"]), None)
+    return value if isinstance(value, str) else None
 
 
-def chrf(predicted: str | None, taken: str | None) -> float:
+def chrf(predicted: str | None, reference: str | None) -> float:
     """F-score of character n-grams (Popović 2015), as sacrebleu defines it by default."""
-    if predicted is None or taken is None:
+    if predicted is None or reference is None:
         return 0.0
     from sacrebleu import sentence_chrf
 
-    return sentence_chrf(predicted, [taken]).score / 100
+    return sentence_chrf(predicted, [reference]).score / 100
 
 
 def iou(a: dict[str, float] | None, b: dict[str, float] | None) -> float:
@@ -73,20 +73,20 @@ def iou(a: dict[str, float] | None, b: dict[str, float] | None) -> float:
     return width * height / union if union else 0.0
 
 
-def url_f1(predicted: str | None, taken: str | None) -> float:
+def url_f1(predicted: str | None, reference: str | None) -> float:
     """F1 of the sets of host and path segments."""
-    if not predicted or not taken:
+    if not predicted or not reference:
         return 0.0
     try:
-        a, b = _segments(predicted), _segments(taken)
+        a, b = _segments(predicted), _segments(reference)
     except ValueError:
         return 0.0
     return _f1(a, b)
 
 
-def token_f1(predicted: str, taken: str) -> float:
+def token_f1(predicted: str, reference: str) -> float:
     """F1 of the sets of words, as Mind2Web counts operations: `TYPE new york`."""
-    a, b = set(predicted.split()), set(taken.split())
+    a, b = set(predicted.split()), set(reference.split())
     return 1.0 if not a and not b else _f1(a, b)
 
 

@@ -25,17 +25,17 @@ def steps(predictions: Iterable[dict[str, Any]], folder: Path, multimodal: bool 
     A prediction has `action_uid`, `element` (a backend_node_id), `op` and `value`. Raises InputError for one of an
     action that the export does not have, or given twice.
     """
-    given: dict[str, dict[str, Any]] = {}
+    by_action: dict[str, dict[str, Any]] = {}
     for number, prediction in enumerate(predictions, 1):
-        if prediction["action_uid"] in given:
+        if prediction["action_uid"] in by_action:
             raise InputError(f"prediction {number}: field action_uid: {prediction['action_uid']!r} is predicted twice")
-        given[prediction["action_uid"]] = prediction
+        by_action[prediction["action_uid"]] = prediction
     for split, task, action in _rows(folder) if multimodal else _actions(folder):
-        made = given.pop(action["action_uid"], None)
+        made = by_action.pop(action["action_uid"], None)
         yield {"split": split, "task": task, "action_uid": action["action_uid"],
                "intent": action["operation"]["original_op"]} | step(made, action)
-    if given:
-        raise InputError(f"predictions: field action_uid: the export has no action {next(iter(given))!r}")
+    if by_action:
+        raise InputError(f"predictions: field action_uid: the export has no action {next(iter(by_action))!r}")
 
 
 def _actions(folder: Path) -> Iterator[_Action]:
@@ -57,7 +57,7 @@ def _rows(folder: Path) -> Iterator[_Action]:
                     for row in batch.to_pylist():
                         yield path.stem.partition("-")[0], row["annotation_id"], {
                             "action_uid": row["action_uid"], "operation": json.loads(row["operation"]),
-                            "pos_candidates": [json.loads(each) for each in row["pos_candidates"]]}
+                            "pos_candidates": [json.loads(candidate) for candidate in row["pos_candidates"]]}
         except (ArrowException, OSError) as error:
             raise InputError(f"{path}: cannot be read as Parquet ({type(error).__name__})") from None
 
@@ -67,7 +67,7 @@ def step(predicted: dict[str, Any] | None, action: dict[str, Any]) -> dict[str, 
     if predicted is None:
         return dict.fromkeys(METRICS, 0.0)
     operation = action["operation"]
-    element = str(predicted["element"]) in {each["backend_node_id"] for each in action["pos_candidates"]}
+    element = str(predicted["element"]) in {candidate["backend_node_id"] for candidate in action["pos_candidates"]}
     words = token_f1(f"{predicted['op']} {predicted.get('value', '')}", f"{operation['op']} {operation['value']}")
     return {"element-accuracy": float(element), "operation-f1": words, "step-success": float(element and words == 1)}
 

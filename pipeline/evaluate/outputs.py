@@ -22,7 +22,7 @@ def read_action(text: str) -> tuple[str, dict[str, Any]]:
     intent = intent_of(name)
     if intent == "action":  # a form that other data sets use: the intent is an argument
         intent = intent_of(str(arguments["intent"])) if "intent" in arguments else UNKNOWN
-    return intent, _with_places(arguments)
+    return intent, _with_coordinates(arguments)
 
 
 def intent_of(name: str) -> str:
@@ -74,13 +74,13 @@ def _value(text: str) -> str | float | int:
     return text
 
 
-def _with_places(arguments: dict[str, Any]) -> dict[str, Any]:
+def _with_coordinates(arguments: dict[str, Any]) -> dict[str, Any]:
     """Coordinates as numbers; None where they are none, or one of the two is missing."""
-    for one, other in (("x", "y"), ("y", "x")):
-        if one in arguments and other not in arguments:
-            first, found, second = str(arguments[one]).partition(f"{other}=")
-            together = found and isinstance(arguments[one], str)
-            arguments[one], arguments[other] = (first, second) if together else (None, None)
+    for axis, other_axis in (("x", "y"), ("y", "x")):
+        if axis in arguments and other_axis not in arguments:
+            first, separator, second = str(arguments[axis]).partition(f"{other_axis}=")
+            together = separator and isinstance(arguments[axis], str)
+            arguments[axis], arguments[other_axis] = (first, second) if together else (None, None)
     for name in {"x", "y", *_EDGES} & arguments.keys():
         arguments[name] = _number(arguments[name], None)
     return arguments

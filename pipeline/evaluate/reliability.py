@@ -32,13 +32,13 @@ class Reliability:
 
 
 @dataclass(frozen=True)
-class _Sums:
+class _DisagreementSums:
     """What alpha is computed from. `items`, `apart`: of each group, how many, and the sum of the squared distances of
     what both said. Then of each value said: the group, the value's place or number, and how often."""
 
     scale: Scale
     items: numpy.ndarray
-    apart: numpy.ndarray
+    disagreement: numpy.ndarray
     groups: numpy.ndarray
     values: numpy.ndarray
     counts: numpy.ndarray
@@ -53,22 +53,22 @@ class _Sums:
             by_chance = said ** 2 - float((numpy.bincount(self.values, counts) ** 2).sum())
         else:
             by_chance = 2 * said * float(counts @ (self.values - counts @ self.values / said) ** 2)
-        alpha = 1 - (said - 1) * 2 * float(weights @ self.apart) / by_chance if by_chance else nan
+        alpha = 1 - (said - 1) * 2 * float(weights @ self.disagreement) / by_chance if by_chance else nan
         return alpha if isfinite(alpha) else None
 
 
 def reliability(groups: Sequence[Group], scale: Scale = "nominal") -> Reliability:
     """Measure the agreement of two people. On the interval scale every value is a number."""
     groups = [group for group in groups if group]
-    flat = [each for group in groups for each in group]
+    flat = [pair for group in groups for pair in group]
     items = sum(count for _, _, count in flat)
     if not items:
         return Reliability(0)
-    same = sum(count for a, b, count in flat if _distance(a, b, scale) == 0)
+    agreeing = sum(count for a, b, count in flat if _distance(a, b, scale) == 0)
     sums = _sums(groups, scale)
     with numpy.errstate(all="ignore"):  # numbers may be huge; then alpha is None
         alpha, (low, high) = sums.alpha(numpy.ones(len(groups))), _interval(sums, len(groups))
-    return Reliability(items, same / items, _kappa(flat, items, same), alpha, low, high)
+    return Reliability(items, agreeing / items, _kappa(flat, items, agreeing), alpha, low, high)
 
 
 def kappa_interval(table: Group) -> tuple[float | None, float | None]:
@@ -78,54 +78,55 @@ def kappa_interval(table: Group) -> tuple[float | None, float | None]:
     items = sum(count for _, _, count in table)
     if not items or _kappa(table, items, sum(count for a, b, count in table if a == b)) is None:
         return None, None
-    values = {value: place for place, value in enumerate(dict.fromkeys(value for a, b, _ in table for value in (a, b)))}
+    values = {value: index for index, value in enumerate(dict.fromkeys(value for a, b, _ in table for value in (a, b)))}
     shares = numpy.zeros((len(values), len(values)))
     for a, b, count in table:
         shares[values[a], values[b]] += count / items
     drawn = numpy.random.default_rng(SEED).multinomial(items, (shares / shares.sum()).ravel(), RESAMPLES) / items
     tables = drawn.reshape(RESAMPLES, *shares.shape)
-    same = tables.trace(axis1=1, axis2=2)
+    agreeing = tables.trace(axis1=1, axis2=2)
     by_chance = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1)
-    told = by_chance < 1 - 1e-12  # shares of the only value may add up to a little less than one
-    if not told.any():
+    is_defined = by_chance < 1 - 1e-12  # shares of the only value may add up to a little less than one
+    if not is_defined.any():
         return None, None
-    low, high = numpy.percentile((same[told] - by_chance[told]) / (1 - by_chance[told]), PERCENTILES)
+    low, high = numpy.percentile((agreeing[is_defined] - by_chance[is_defined]) / (1 - by_chance[is_defined]),
+                                 PERCENTILES)
     return float(low), float(high)
 
 
 def _distance(a: str, b: str, scale: Scale) -> float:
-    apart = float(a != b) if scale == "nominal" else float(a) - float(b)
-    return apart * apart  # of huge numbers infinite, where ** would raise
+    distance = float(a != b) if scale == "nominal" else float(a) - float(b)
+    return distance * distance  # of huge numbers infinite, where ** would raise
 
 
-def _kappa(flat: Group, items: int, same: int) -> float | None:
-    first, second = (dict.fromkeys((each[side] for each in flat), 0) for side in (0, 1))
+def _kappa(flat: Group, items: int, agreeing: int) -> float | None:
+    first, second = (dict.fromkeys((pair[side] for pair in flat), 0) for side in (0, 1))
     for a, b, count in flat:
         first[a] += count
         second[b] += count
     by_chance = sum(count * second.get(value, 0) for value, count in first.items()) / items ** 2
-    return None if by_chance == 1 else (same / items - by_chance) / (1 - by_chance)
+    return None if by_chance == 1 else (agreeing / items - by_chance) / (1 - by_chance)
 
 
-def _sums(groups: Sequence[Group], scale: Scale) -> _Sums:
+def _sums(groups: Sequence[Group], scale: Scale) -> _DisagreementSums:
     items = numpy.array([sum(count for _, _, count in group) for group in groups], float)
-    apart = numpy.array([sum(_distance(a, b, scale) * count for a, b, count in group) for group in groups])
+    disagreement = numpy.array([sum(_distance(a, b, scale) * count for a, b, count in group) for group in groups])
     said = [(row, value, count) for row, group in enumerate(groups) for a, b, count in group for value in (a, b)]
     rows, counts = numpy.array([row for row, _, _ in said]), numpy.array([count for _, _, count in said], float)
     if scale == "nominal":
-        places = {value: place for place, value in enumerate(dict.fromkeys(value for _, value, _ in said))}
-        values = numpy.array([places[value] for _, value, _ in said])
+        indices = {value: index for index, value in enumerate(dict.fromkeys(value for _, value, _ in said))}
+        values = numpy.array([indices[value] for _, value, _ in said])
     else:
         values = numpy.array([float(value) for _, value, _ in said])
-    return _Sums(scale, items, apart, rows, values, counts)
+    return _DisagreementSums(scale, items, disagreement, rows, values, counts)
 
 
-def _interval(sums: _Sums, groups: int) -> tuple[float | None, float | None]:
+def _interval(sums: _DisagreementSums, groups: int) -> tuple[float | None, float | None]:
     if groups < 2 or sums.alpha(numpy.ones(groups)) is None:
         return None, None
     drawn = numpy.random.default_rng(SEED).multinomial(groups, [1 / groups] * groups, RESAMPLES)
-    found = [alpha for weights in drawn if (alpha := sums.alpha(weights.astype(float))) is not None]
-    if not found:
+    alphas = [alpha for weights in drawn if (alpha := sums.alpha(weights.astype(float))) is not None]
+    if not alphas:
         return None, None
-    low, high = numpy.percentile(found, PERCENTILES)
+    low, high = numpy.percentile(alphas, PERCENTILES)
     return float(low), float(high)

@@ -69,14 +69,14 @@ def _read(path: Path, schema: Schema) -> Iterator[dict[str, Any]]:
     """Predictions one by one, each checked."""
     try:
         with open_named(Path(path)) as file:
-            whole = file.read(1) == b"["
+            is_array = file.read(1) == b"["
             file.seek(0)
-            lines = enumerate(json.load(file) if whole else file, 1)
+            lines = enumerate(json.load(file) if is_array else file, 1)
             for number, line in lines:
-                where = f"{path}, {'entry' if whole else 'line'} {number}"
-                if not whole and not line.strip():
+                where = f"{path}, {'entry' if is_array else 'line'} {number}"
+                if not is_array and not line.strip():
                     continue
-                yield validated(line if whole else json.loads(line), schema, where)
+                yield validated(line if is_array else json.loads(line), schema, where)
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError) as error:

@@ -17,7 +17,7 @@ from .outputs import intent_of, read_action
 
 UID = "data-webtasks-id"
 _NEEDING = ("change", "click", "textinput", "submit")
-_KEPT = 64  # replays, pages and boxes in memory
+_CACHED_ENTRIES = 64  # replays, pages and boxes in memory
 GROUPS = {"element-group": ("iou",), "text-group": ("chrf", "urlf")}
 BY_INTENT = {"change": ("iou",), "click": ("iou",), "load": ("urlf",), "say": ("chrf",), "submit": ("iou",),
              "textinput": ("chrf", "iou")}
@@ -29,9 +29,9 @@ class Replays:
 
     def __init__(self, folder: Path):
         self._root = folder / "demonstrations"
-        self.turns = lru_cache(_KEPT)(self._turns)
-        self._uids = lru_cache(_KEPT)(self._read_uids)
-        self._boxes = lru_cache(_KEPT)(self._read_boxes)
+        self.turns = lru_cache(_CACHED_ENTRIES)(self._turns)
+        self._uids = lru_cache(_CACHED_ENTRIES)(self._read_uids)
+        self._boxes = lru_cache(_CACHED_ENTRIES)(self._read_boxes)
 
     def _turns(self, name: str) -> list[dict[str, Any]]:
         if Path(name).name != name:
@@ -46,16 +46,16 @@ class Replays:
         box = self._boxes(name, page).get(uid)
         return None if box is None else {"uid": uid, "bbox": box}
 
-    def at(self, name: str, turn: dict[str, Any], x: float, y: float) -> str | None:
+    def uid_at(self, name: str, turn: dict[str, Any], x: float, y: float) -> str | None:
         """Uid of the smallest element that covers a point."""
         page = (turn.get("state") or {}).get("page")
-        found, smallest = None, math.inf
+        smallest_uid, smallest = None, math.inf
         for uid, box in (self._boxes(name, page) if page else {}).items():
             area = box["width"] * box["height"]
             if (math.floor(box["left"]) <= x <= math.ceil(box["right"])
                     and math.floor(box["top"]) <= y <= math.ceil(box["bottom"]) and 0 < area < smallest):
-                found, smallest = uid, area
-        return found
+                smallest_uid, smallest = uid, area
+        return smallest_uid
 
     def _read_uids(self, name: str, page: str) -> frozenset[str]:
         text = read_inside(self._root / name / "pages" / page, limits.BLOB).decode()
@@ -78,23 +78,24 @@ def scores(predictions: Iterable[dict[str, Any]], folder: Path) -> Iterator[dict
         turns = replays.turns(name)
         if not 0 <= index < len(turns):
             raise InputError(f"prediction {number}: field turn_index: {name} has no turn {index}")
-        taken = taken_action(replays, name, turns[index])
-        if _can_be_judged(taken, turns[index + 1] if index + 1 < len(turns) else None):
+        reference = reference_action(replays, name, turns[index])
+        if _can_be_judged(reference, turns[index + 1] if index + 1 < len(turns) else None):
             predicted = predicted_action(replays, name, turns[index], prediction["output_predicted"])
-            yield {"demo_name": name, "turn_index": index, "intent": taken["intent"]} | metrics.score(predicted, taken)
+            yield {"demo_name": name, "turn_index": index, "intent": reference["intent"]} | metrics.score(predicted,
+                                                                                                          reference)
 
 
-def taken_action(replays: Replays, name: str, turn: dict[str, Any]) -> metrics.Action:
+def reference_action(replays: Replays, name: str, turn: dict[str, Any]) -> metrics.Action:
     """The action of a turn of the export."""
     if turn["type"] == "chat":
         return {"intent": "say", "element": None,
                 "args": {"speaker": turn["speaker"], "utterance": turn["utterance"]}}
-    given = turn["action"]["arguments"]
+    recorded = turn["action"]["arguments"]
     names = {"text": "text", "value": "value", "selected": "text", "pasted": "text", "scrollX": "x", "scrollY": "y"}
-    arguments = {name: given[theirs] for theirs, name in names.items() if theirs in given}
-    if "url" in given.get("properties", {}):
-        arguments["url"] = given["properties"]["url"]
-    uid = (given.get("element") or {}).get("attributes", {}).get(UID)
+    arguments = {name: recorded[theirs] for theirs, name in names.items() if theirs in recorded}
+    if "url" in recorded.get("properties", {}):
+        arguments["url"] = recorded["properties"]["url"]
+    uid = (recorded.get("element") or {}).get("attributes", {}).get(UID)
     return {"intent": intent_of(turn["action"]["intent"]), "args": arguments,
             "element": replays.element(name, turn, uid) if uid else None}
 
@@ -109,9 +110,9 @@ def predicted_action(replays: Replays, name: str, turn: dict[str, Any], text: st
             uid = arguments.get("uid", arguments.get(UID))
         elif "x" in arguments and "y" in arguments:
             if arguments["x"] is not None and arguments["y"] is not None:
-                uid = replays.at(name, turn, arguments["x"], arguments["y"])
+                uid = replays.uid_at(name, turn, arguments["x"], arguments["y"])
         elif all(isinstance(edge, int) for edge in edges):
-            uid = replays.at(name, turn, sum(edges[:2]) / 2, sum(edges[2:]) / 2)
+            uid = replays.uid_at(name, turn, sum(edges[:2]) / 2, sum(edges[2:]) / 2)
     return {"intent": intent, "args": arguments, "element": replays.element(name, turn, uid)}
 
 
@@ -145,18 +146,18 @@ def _average(values: list[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
 
 
-def _can_be_judged(taken: metrics.Action, following: dict[str, Any] | None) -> bool:
+def _can_be_judged(reference: metrics.Action, following: dict[str, Any] | None) -> bool:
     """A click on what is then submitted, or before a copy, is the same action told twice; an element must be known."""
-    if taken["intent"] not in _NEEDING:
+    if reference["intent"] not in _NEEDING:
         return True
-    if taken["element"] is None:
+    if reference["element"] is None:
         return False
-    if taken["intent"] == "click" and following is not None and following["type"] == "browser":
+    if reference["intent"] == "click" and following is not None and following["type"] == "browser":
         if following["action"]["intent"] == "copy":
             return False
         if following["action"]["intent"] == "submit":
             then = following["action"]["arguments"].get("element") or {}
-            return then.get("attributes", {}).get(UID) != taken["element"]["uid"]
+            return then.get("attributes", {}).get(UID) != reference["element"]["uid"]
     return True
 
 

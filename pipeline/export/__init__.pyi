@@ -8,6 +8,7 @@ from .exporting import prepare as prepare
 from .grammars.table import GRAMMARS as GRAMMARS
 from .manifest import MANIFEST as MANIFEST
 from .ordering import InOrder as InOrder
+from .partition import order_key as order_key
 from .partition import place as place
 from .releases import read_export as read_export
 from .running import FAULTS as FAULTS
@@ -22,6 +23,7 @@ from .source import ReviewState as ReviewState
 from .source import Source as Source
 from .source import Summary as Summary
 from .source import Tally as Tally
+from .source import secret_digests_of as secret_digests_of
 from .source import told_by as told_by
 from .splits import Facts as Facts
 from .splits import Rule as Rule

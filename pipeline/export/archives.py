@@ -48,14 +48,14 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, list):
-        for each in value:
-            yield from _texts(each)
+        for member in value:
+            yield from _texts(member)
     elif isinstance(value, dict):
         kind = str(value.get("mimeType", ""))[:100]
         if value.get("encoding") == "base64" or (_CODE.search(kind) and not kind.startswith(_DRAWING)):
             return
-        for each in value.values():
-            yield from _texts(each)
+        for member in value.values():
+            yield from _texts(member)
 
 
 def _bodies(value) -> Iterator[dict[str, Any]]:
@@ -63,11 +63,11 @@ def _bodies(value) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         if value.get("encoding") == "base64" and isinstance(value.get("text"), str):
             yield value
-        for each in value.values():
-            yield from _bodies(each)
+        for member in value.values():
+            yield from _bodies(member)
     elif isinstance(value, list):
-        for each in value:
-            yield from _bodies(each)
+        for member in value:
+            yield from _bodies(member)
 
 
 def _clean_body(body: dict[str, Any], known: Redactor) -> bool:
@@ -97,33 +97,33 @@ def _clean_body(body: dict[str, Any], known: Redactor) -> bool:
     return True
 
 
-def _inflated(content: bytes) -> bytes:
+def _inflate(content: bytes) -> bytes:
     """gzip or zlib (RFC 1952, 1950); raises ValueError when it is cut off or too large."""
-    whole = bytearray()
+    inflated = bytearray()
     while content:
         packed = zlib.decompressobj(wbits=zlib.MAX_WBITS | 32)
-        whole += packed.decompress(content, _MAX_BODY - len(whole) + 1)
-        if len(whole) > _MAX_BODY or not packed.eof:
+        inflated += packed.decompress(content, _MAX_BODY - len(inflated) + 1)
+        if len(inflated) > _MAX_BODY or not packed.eof:
             raise ValueError("cut off or too large")
         content = packed.unused_data
-    return bytes(whole)
+    return bytes(inflated)
 
 
 def _unzstd(content: bytes) -> bytes:
     with zstandard.ZstdDecompressor().stream_reader(content, read_across_frames=True) as reader:
-        whole = reader.read(_MAX_BODY + 1)
-    if len(whole) > _MAX_BODY:
+        inflated = reader.read(_MAX_BODY + 1)
+    if len(inflated) > _MAX_BODY:
         raise ValueError("too large")
-    return whole
+    return inflated
 
 
-def _closed(content: bytes) -> None:
+def _skip(content: bytes) -> None:
     """Archives that are not looked into."""
 
 
-_PACKED = ((b"\x1f\x8b", _inflated), (b"\x78\x01", _inflated), (b"\x78\x9c", _inflated), (b"\x78\xda", _inflated),
-           (b"\x28\xb5\x2f\xfd", _unzstd), (b"PK\x03\x04", _closed), (b"BZh", _closed), (b"\xfd7zXZ", _closed),
-           (b"7z\xbc\xaf\x27\x1c", _closed), (b"Rar!", _closed))
+_PACKED = ((b"\x1f\x8b", _inflate), (b"\x78\x01", _inflate), (b"\x78\x9c", _inflate), (b"\x78\xda", _inflate),
+           (b"\x28\xb5\x2f\xfd", _unzstd), (b"PK\x03\x04", _skip), (b"BZh", _skip), (b"\xfd7zXZ", _skip),
+           (b"7z\xbc\xaf\x27\x1c", _skip), (b"Rar!", _skip))
 
 
 def mhtml_without(content: bytes, known: Redactor) -> bytes:

@@ -50,12 +50,13 @@ def _reasons(old: ManifestSource, new: ManifestSource) -> Iterator[str]:
 
 
 def _turns(old: ManifestSource, new: ManifestSource) -> Counter[str]:
-    one, other = _digests(old), _digests(new)
-    if not one or not other:
+    old_digests, new_digests = _digests(old), _digests(new)
+    if not old_digests or not new_digests:
         more = new["turns"] - old["turns"]
         return +Counter({ADDED: max(0, more), REMOVED: max(0, -more)})
-    changed = sum(one[turn] != other[turn] for turn in one.keys() & other.keys())
-    return +Counter({ADDED: len(other.keys() - one.keys()), REMOVED: len(one.keys() - other.keys()), CHANGED: changed})
+    changed = sum(old_digests[turn] != new_digests[turn] for turn in old_digests.keys() & new_digests.keys())
+    return +Counter({ADDED: len(new_digests.keys() - old_digests.keys()),
+                     REMOVED: len(old_digests.keys() - new_digests.keys()), CHANGED: changed})
 
 
 def _digests(entry: ManifestSource) -> Mapping[str, str]:

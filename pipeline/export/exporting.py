@@ -31,12 +31,12 @@ from pipeline.privacy.reading import need_recogniser
 from schemas import InputError
 
 from . import releases
-from .ordering import Kept, in_order
+from .ordering import SpooledSources, in_order
 from .plugged import find_format, named
 from .running import FAULTS, Format, run
 from .selection import Selection, select
 from .sharding import ShardedFiles
-from .source import LeftOut, Options, Source, Summary, Tally, told_by
+from .source import LeftOut, Options, Source, Summary, Tally, secret_digests_of
 from .splits import Group, LeakCheck, Rule
 from .states import ENCODINGS
 
@@ -81,7 +81,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     plugin, made_by = _format(format)
     chosen = Options(**options)
     if isinstance(sources, Sequence):
-        chosen = replace(chosen, told=chosen.told or told_by(source.recording for source in sources))
+        digests = chosen.secret_digests or secret_digests_of(source.recording for source in sources)
+        chosen = replace(chosen, secret_digests=digests)
     if chosen.names:
         versions()  # complains when they are not installed
         chosen = replace(chosen, names_key=chosen.names_key or token_hex())
@@ -101,9 +102,9 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     if chosen.ocr:
         need_recogniser()
     rule = rule or Rule()
-    previous = releases.before(destination, release, endpoint_url) if release else ""
-    before = releases.place_of(destination, previous) if previous else None
-    where = releases.place_of(destination, release) if release else destination
+    previous = releases.previous_release(destination, release, endpoint_url) if release else ""
+    before = releases.release_location(destination, previous) if previous else None
+    where = releases.release_location(destination, release) if release else destination
     with ExitStack() as open_:
         opened = open_.enter_context(open_destination(where, format, endpoint_url, before))
         open_.enter_context(named(plugin))
@@ -114,7 +115,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         if isinstance(made_by.writer, type) and issubclass(made_by.writer, ShardedFiles):
             sources = in_order(sources)
         if selection is not None:
-            opened.summary.selection = selection.asked()
+            opened.summary.selection = selection.requested()
             if not_selected is not None:
                 opened.summary.not_selected = not_selected
             sources = select(sources, selection, rule, opened.summary.not_selected)
@@ -122,8 +123,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         if rule.near_duplicates:
             from .near_duplicates import near_duplicates  # here, as datasketch is slow to import
 
-            kept = open_.enter_context(Kept())
-            groups, sources = near_duplicates(kept.keep(sources), rule), kept
+            spooled = open_.enter_context(SpooledSources())
+            groups, sources = near_duplicates(spooled.spool(sources), rule), spooled
         leaks = LeakCheck(rule, groups)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
         run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
@@ -137,8 +138,8 @@ def _format(name: str) -> tuple[Plugin | None, Format]:
     if name in FORMATS:
         plugins.shadowed(plugins.FORMATS, name)
         return None, FORMATS[name]
-    if found := find_format(name):
-        return found
+    if built_in := find_format(name):
+        return built_in
     raise InputError(f"format {name!r} is unknown; choose one of {', '.join(format_names())}")
 
 

@@ -18,7 +18,7 @@ MANIFEST = "manifest.json"
 FORMAT = "demotape/export"
 
 
-class HeldSchema(Strict):
+class MemberSchema(Strict):
     """Where a demonstration is in a file that several share."""
 
     id = string("id of the demonstration")
@@ -35,7 +35,7 @@ class FileSchema(Strict):
     size = integer("bytes", validate=validate.Range(min=0))
     sha256 = digest("SHA-256 of its content")
     samples = integer("turns in it", validate=validate.Range(min=0))
-    demonstrations = listing(fields.Nested(HeldSchema), "the demonstrations in a shard, in order; absent for others",
+    demonstrations = listing(fields.Nested(MemberSchema), "the demonstrations in a shard, in order; absent for others",
                              required=False)
 
 
@@ -99,7 +99,7 @@ class ManifestSchema(Strict):
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
 
 
-class Held(TypedDict):
+class Member(TypedDict):
     """HeldSchema."""
 
     id: str
@@ -115,7 +115,7 @@ class ManifestFile(TypedDict):
     size: int
     sha256: str
     samples: int
-    demonstrations: NotRequired[list[Held]]
+    demonstrations: NotRequired[list[Member]]
 
 
 class ManifestSource(TypedDict):
@@ -181,16 +181,16 @@ def read_manifest(folder: Path) -> Manifest:
 def extra_files(folder: Path, manifest: Manifest) -> list[str]:
     """Files in an export's folder that its manifest does not name."""
     known = {file["path"] for file in manifest["files"]} | {MANIFEST}
-    found = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
-    return sorted({path.relative_to(folder).as_posix() for path in found} - known)
+    paths = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    return sorted({path.relative_to(folder).as_posix() for path in paths} - known)
 
 
 def wrong_totals(manifest: Manifest, where: str) -> Iterator[str]:
     """Totals of a manifest that are not the sums of its files'."""
     for total in ("samples", "size"):
-        found = sum(entry[total] for entry in manifest["files"])
-        if found != manifest[total]:
-            yield f"{where}: field {total}: {manifest[total]}, but its files add up to {found}"
+        actual = sum(entry[total] for entry in manifest["files"])
+        if actual != manifest[total]:
+            yield f"{where}: field {total}: {manifest[total]}, but its files add up to {actual}"
 
 
 def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstrations: IO[bytes]) -> None:
@@ -200,7 +200,7 @@ def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstr
             "left_out": dict(sorted(summary.left_out.items())), "pictures_left_out": summary.pictures_left_out,
             "redacted": dict(sorted(summary.redacted.items()))}
     if summary.damaged:
-        head["damaged"] = [each.id for each in summary.damaged]
+        head["damaged"] = [left_out.id for left_out in summary.damaged]
     if summary.split_rule:
         head["split_rule"] = summary.split_rule
     head |= {name: value for name, value in (("release", summary.release), ("previous", summary.previous)) if value}

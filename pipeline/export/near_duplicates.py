@@ -51,11 +51,11 @@ class _Groups:
             self._above[number] = number = self._above[self._above[number]]
         return number
 
-    def join(self, one: int, other: int) -> None:
-        self._above[self.top(one)] = self.top(other)
+    def join(self, first: int, second: int) -> None:
+        self._above[self.top(first)] = self.top(second)
 
 
-class _Alike:
+class _SimilarMembers:
     """Joins members whose shingles of one kind are nearly the same, website by website."""
 
     def __init__(self, similarity: float, groups: _Groups):
@@ -72,8 +72,8 @@ class _Alike:
             if site not in self._of_site:
                 self._of_site[site] = {}, MinHashLSH(num_perm=_PERMUTATIONS, params=self._parameters)
             known, index = self._of_site[site]
-            if (same := known.setdefault(shingles, number)) != number:
-                self._groups.join(number, same)
+            if (existing := known.setdefault(shingles, number)) != number:
+                self._groups.join(number, existing)
                 continue
             for other in index.query(hashed):
                 if self._groups.top(other) != self._groups.top(number) and (
@@ -101,7 +101,7 @@ class TaskTexts:
 
     def add(self, key: str, text: str) -> list[str]:
         """One more; returns the keys of those that are nearly the same, the most alike first."""
-        shingles = _of_text(text)
+        shingles = _text_shingles(text)
         if not shingles:
             return []
         hashed = MinHash(num_perm=_PERMUTATIONS, hashfunc=_low_bits)
@@ -121,7 +121,7 @@ def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
     near-duplicates.
     """
     groups = _Groups()
-    tasks, actions = _Alike(rule.near_duplicates, groups), _Alike(rule.near_duplicates, groups)
+    tasks, actions = _SimilarMembers(rule.near_duplicates, groups), _SimilarMembers(rule.near_duplicates, groups)
     members: list[_Member] = []
     for source in sources:
         facts, number = rule.facts(source), groups.add()
@@ -129,44 +129,45 @@ def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
         for kind, shingles in ((tasks, _task(source)), (actions, _actions(source))):
             if shingles:
                 kind.add(number, facts.websites or {""}, shingles)
-    found: dict[int, list[_Member]] = defaultdict(list)
+    members_by_group: dict[int, list[_Member]] = defaultdict(list)
     for number, member in enumerate(members):
-        found[groups.top(number)].append(member)
-    ordered = (sorted(group, key=lambda member: (member.recorded, member.id)) for group in found.values()
+        members_by_group[groups.top(number)].append(member)
+    ordered = (sorted(group, key=lambda member: (member.recorded, member.id)) for group in members_by_group.values()
                if len(group) > 1)
     return [Group(tuple(member.id for member in group), tuple(member.facts for member in group)) for group in ordered]
 
 
 def _task(source: Source) -> frozenset[int]:
-    return _of_text(source.demonstration["task"])
+    return _text_shingles(source.demonstration["task"])
 
 
-def _of_text(task: str) -> frozenset[int]:
+def _text_shingles(task: str) -> frozenset[int]:
     text = _plain(task[:_LONGEST])
-    return _hashed(text[start:start + _SHINGLE] for start in range(max(1, len(text) - _SHINGLE + 1))) if text else (
+    return _hash_shingles(text[start:start + _SHINGLE]
+                          for start in range(max(1, len(text) - _SHINGLE + 1))) if text else (
         frozenset())
 
 
 def _actions(source: Source) -> frozenset[int]:
     """Of what was done, dropped turns too, as no edit is to move a demonstration; empty where it is little."""
-    found = set[str]()
+    actions = set[str]()
     for turn in source.demonstration["turns"]:
         if turn["type"] == "browser" and turn["intent"] not in _BY_THE_WAY:
             element, arguments = turn["element"], turn["arguments"]
             page = turn["state"]["url"].partition("?")[0] if turn["state"] else ""
-            told = [element["tag"], element["name"] or element["text"]] if element else ["", ""]
-            found.add("\0".join([turn["intent"], page, *told, *(
+            described = [element["tag"], element["name"] or element["text"]] if element else ["", ""]
+            actions.add("\0".join([turn["intent"], page, *described, *(
                 str(arguments[name]) for name in _SAID if name in arguments)]))
-            if len(found) == _LONGEST:
+            if len(actions) == _LONGEST:
                 break
-    return _hashed(found) if len(found) >= _ACTIONS else frozenset()
+    return _hash_shingles(actions) if len(actions) >= _ACTIONS else frozenset()
 
 
 def _plain(text: str) -> str:
     return _BLANKS.sub(" ", text.casefold()).strip()
 
 
-def _hashed(parts: Iterable[str]) -> frozenset[int]:
+def _hash_shingles(parts: Iterable[str]) -> frozenset[int]:
     return frozenset(int.from_bytes(hashlib.blake2b(part.encode("utf-8", "surrogatepass"), digest_size=8).digest())
                      for part in parts)
 
@@ -175,5 +176,5 @@ def _low_bits(number: int) -> int:
     return number & 0xFFFFFFFF
 
 
-def _jaccard(one: frozenset[int], other: frozenset[int]) -> float:
-    return len(one & other) / len(one | other)
+def _jaccard(first: frozenset[int], second: frozenset[int]) -> float:
+    return len(first & second) / len(first | second)

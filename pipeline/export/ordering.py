@@ -5,7 +5,7 @@ import pickle
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from .partition import place
+from .partition import order_key
 from .source import Source
 
 
@@ -24,28 +24,28 @@ def in_order(sources: Iterable[Source]) -> Iterable[Source]:
     if isinstance(sources, InOrder):
         return sources
     if isinstance(sources, Sequence):
-        return sorted(sources, key=_place)
+        return sorted(sources, key=_order_key)
     return _sorted_on_disk(sources)
 
 
-class Kept:
+class SpooledSources:
     """Sources on the disk, to be gone through again; a context, after which they are gone."""
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="demotape-sources-")  # noqa: SIM115 - closed at the end of the context
         self._starts: list[tuple[int, int]] = []  # place, and where it begins
 
-    def __enter__(self) -> "Kept":
+    def __enter__(self) -> "SpooledSources":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def keep(self, sources: Iterable[Source]) -> Iterator[Source]:
+    def spool(self, sources: Iterable[Source]) -> Iterator[Source]:
         """The same sources, taken in one by one."""
         for source in sources:
             self._file.seek(0, os.SEEK_END)
-            self._starts.append((_place(source), self._file.tell()))
+            self._starts.append((_order_key(source), self._file.tell()))
             pickle.dump(source, self._file, pickle.HIGHEST_PROTOCOL)
             yield source
 
@@ -62,12 +62,12 @@ class Kept:
             yield pickle.load(self._file)
 
 
-def _place(source: Source) -> int:
-    return place(source.id)
+def _order_key(source: Source) -> int:
+    return order_key(source.id)
 
 
 def _sorted_on_disk(sources: Iterable[Source]) -> Iterator[Source]:
-    with Kept() as kept:
-        for _ in kept.keep(sources):
+    with SpooledSources() as spooled:
+        for _ in spooled.spool(sources):
             pass
-        yield from kept.in_order()
+        yield from spooled.in_order()

@@ -15,9 +15,12 @@ _DIGITS = 6  # of a name, at least
 Item = TypeVar("Item")
 
 
-def place(demonstration_id: str) -> int:
+def order_key(demonstration_id: str) -> int:
     """Where a demonstration lies among all there can be: 0 to 2 ** 256 - 1. Exports go through them in this order."""
     return int.from_bytes(hashlib.sha256(demonstration_id.encode("utf-8", "surrogatepass")).digest(), "big")
+
+
+place = order_key  # its name in earlier versions
 
 
 @dataclass(frozen=True)
@@ -40,12 +43,12 @@ class _Range:
         middle = self.start | 1 << (_BITS - self.depth - 1)
         return _Range(self.start, self.depth + 1), _Range(middle, self.depth + 1)
 
-    def holds(self, place: int) -> bool:
-        return (place ^ self.start) >> (_BITS - self.depth) == 0
+    def contains(self, key: int) -> bool:
+        return (key ^ self.start) >> (_BITS - self.depth) == 0
 
-    def name(self, at: int) -> str:
+    def name(self, key: int) -> str:
         digits = max(_DIGITS, -(-self.depth // 4))
-        return f"{at >> (_BITS - 4 * digits):0{digits}x}"
+        return f"{key >> (_BITS - 4 * digits):0{digits}x}"
 
 
 class Partition(Generic[Item]):
@@ -57,41 +60,41 @@ class Partition(Generic[Item]):
         self._range = _Range(0, 0)  # that the waiting ones lie in; what holds this range is more than one shard
         self._waiting: list[tuple[int, int, Item]] = []
 
-    def add(self, at: int, size: int, item: Item) -> Iterator[Shard[Item]]:
+    def add(self, key: int, size: int, item: Item) -> Iterator[Shard[Item]]:
         """Take in the next; gives the shards that are complete. Raises ValueError when it is not behind the last."""
         if self._waiting:
             last = self._waiting[-1][0]
-            if at <= last:
+            if key <= last:
                 raise ValueError("not in the order of their places")
-            if not self._range.holds(at):
-                yield from self._closed(self._range, self._waiting)
-                depth = _BITS - (at ^ last).bit_length() + 1  # of the half that this one is in and the last is not
-                self._range = _Range(at >> (_BITS - depth) << (_BITS - depth), depth)
+            if not self._range.contains(key):
+                yield from self._complete_shards(self._range, self._waiting)
+                depth = _BITS - (key ^ last).bit_length() + 1  # of the half that this one is in and the last is not
+                self._range = _Range(key >> (_BITS - depth) << (_BITS - depth), depth)
                 self._waiting = []
-        self._waiting.append((at, size, item))
+        self._waiting.append((key, size, item))
         while len(self._waiting) > 1 and _size(self._waiting) > self._limit:
             left, right = self._range.halves()
-            number = sum(left.holds(at) for at, _, _ in self._waiting)
+            number = sum(left.contains(key) for key, _, _ in self._waiting)
             if number < len(self._waiting):
-                yield from self._closed(left, self._waiting[:number])
+                yield from self._complete_shards(left, self._waiting[:number])
                 self._range, self._waiting = right, self._waiting[number:]
             else:
                 self._range = left
 
     def end(self) -> Iterator[Shard[Item]]:
         """All are taken in: the last shards."""
-        yield from self._closed(self._range, self._waiting)
+        yield from self._complete_shards(self._range, self._waiting)
         self._waiting = []
 
-    def _closed(self, here: _Range, items: list[tuple[int, int, Item]]) -> Iterator[Shard[Item]]:
+    def _complete_shards(self, here: _Range, items: list[tuple[int, int, Item]]) -> Iterator[Shard[Item]]:
         """The shards of a range into which no more come."""
         if not items:
             return
         if len(items) > 1 and _size(items) > self._limit:
             left, right = here.halves()
-            number = sum(left.holds(at) for at, _, _ in items)
-            yield from self._closed(left, items[:number])
-            yield from self._closed(right, items[number:])
+            number = sum(left.contains(key) for key, _, _ in items)
+            yield from self._complete_shards(left, items[:number])
+            yield from self._complete_shards(right, items[number:])
             return
         begin = here.start if _size(items) <= self._limit else items[0][0]
         yield Shard(here.name(begin), tuple(item for _, _, item in items))

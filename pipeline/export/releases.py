@@ -10,24 +10,24 @@ from .manifest import MANIFEST, Manifest, parse_manifest, read_manifest
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-def read_export(place: Path | str, endpoint_url: str | None = None) -> Manifest:
+def read_export(location: Path | str, endpoint_url: str | None = None) -> Manifest:
     """The manifest of an export, in a folder or at `s3://bucket/prefix`; raises InputError when there is none."""
-    if not str(place).startswith("s3:"):
-        return read_manifest(Path(place))
-    from .destinations.s3_errors import explained  # here, as botocore is slow to import
+    if not str(location).startswith("s3:"):
+        return read_manifest(Path(location))
+    from .destinations.s3_errors import explain_errors  # here, as botocore is slow to import
     from .destinations.s3_objects import Bucket
 
-    with explained(str(place)):
-        bucket = Bucket(str(place), endpoint_url)
+    with explain_errors(str(location)):
+        bucket = Bucket(str(location), endpoint_url)
         try:
             if not bucket.exists(MANIFEST):
-                raise InputError(f"{place}/{MANIFEST}: missing; no export is there, or it is not whole")
-            return parse_manifest(b"".join(bucket.read(MANIFEST)), f"{place}/{MANIFEST}")
+                raise InputError(f"{location}/{MANIFEST}: missing; no export is there, or it is not whole")
+            return parse_manifest(b"".join(bucket.read(MANIFEST)), f"{location}/{MANIFEST}")
         finally:
             bucket.close()
 
 
-def place_of(root: Path | str, name: str) -> str:
+def release_location(root: Path | str, name: str) -> str:
     """Where a release is; raises InputError when the name cannot be one of a folder everywhere."""
     if not _NAME.fullmatch(name):
         raise InputError(f"--release {name}: at most 64 letters, digits, dots, hyphens and underscores, a letter or "
@@ -35,36 +35,38 @@ def place_of(root: Path | str, name: str) -> str:
     return f"{str(root).rstrip('/')}/{name}"
 
 
-def before(root: Path | str, name: str, endpoint_url: str | None = None) -> str:
+def previous_release(root: Path | str, name: str, endpoint_url: str | None = None) -> str:
     """The release that a new one follows, empty when it is the first; raises InputError when the name is taken, or when
     several are followed by none."""
-    place = place_of(root, name)
-    found = {each: _read_release(place_of(root, each), endpoint_url) for each in _names(root, endpoint_url)}
-    if found.get(name):
-        raise InputError(f"{place}: this release is there already, and releases are not replaced; choose another name")
-    releases = {each: manifest for each, manifest in found.items() if manifest}
+    location = release_location(root, name)
+    manifests = {release: _read_release(release_location(root, release), endpoint_url)
+                 for release in _release_names(root, endpoint_url)}
+    if manifests.get(name):
+        raise InputError(f"{location}: this release is there already, and releases are not replaced; "
+                         "choose another name")
+    releases = {release: manifest for release, manifest in manifests.items() if manifest}
     last = releases.keys() - {manifest.get("previous") for manifest in releases.values()}
     if len(last) > 1:
         raise InputError(f"{root}: the releases {', '.join(sorted(last))} are followed by none; move all but one away")
     return next(iter(last), "")
 
 
-def _read_release(place: str, endpoint_url: str | None) -> Manifest | None:
+def _read_release(location: str, endpoint_url: str | None) -> Manifest | None:
     try:
-        manifest = read_export(place, endpoint_url)
+        manifest = read_export(location, endpoint_url)
     except InputError:
         return None
     return manifest if "release" in manifest else None
 
 
-def _names(root: Path | str, endpoint_url: str | None) -> list[str]:
+def _release_names(root: Path | str, endpoint_url: str | None) -> list[str]:
     if not str(root).startswith("s3:"):
         folders = Path(root).iterdir() if Path(root).is_dir() else ()
         return [path.name for path in folders if path.is_dir() and _NAME.fullmatch(path.name)]
-    from .destinations.s3_errors import explained
+    from .destinations.s3_errors import explain_errors
     from .destinations.s3_objects import Bucket
 
-    with explained(str(root)):
+    with explain_errors(str(root)):
         bucket = Bucket(f"{str(root).rstrip('/')}/", endpoint_url)
         try:
             return [name for name in bucket.folders() if _NAME.fullmatch(name)]

@@ -15,10 +15,10 @@ from typing import Any
 
 from pipeline import cluster, workers
 from pipeline.export.destinations.destination import Destination, HashingFile
-from pipeline.limited import Allowance, Processes
+from pipeline.sandbox import Allowance, Processes
 from schemas import DemotapeError, InputError, limits
 
-from .earlier import Part
+from .incremental import Part
 from .source import File, Options, Source, Tally
 
 # What reading a damaged demonstration meets, besides our own error.
@@ -71,10 +71,10 @@ class Files:
         """What an earlier export to the same destination has of a demonstration, where nothing need be made again."""
         return None
 
-    def keep(self, part: Part) -> None:
+    def retain(self, part: Part) -> None:
         """Take it in."""
 
-    def told(self, source: Source) -> dict[str, Any]:
+    def manifest_fields(self, source: Source) -> dict[str, Any]:
         """What the manifest is to tell of the demonstration that was just written, by field of SourceSchema."""
         return {}
 
@@ -102,7 +102,7 @@ def run(sources: Iterable[Source], format: Format, destination: Destination, opt
 
     One that meets one of the `faults` is left out whole.
     """
-    workers.keep_freed_memory()
+    workers.retain_freed_memory()
     with format.writer(destination, options) as writer:
         def make(these: Iterable[Source]) -> Iterator[_Made]:
             if limited:
@@ -113,25 +113,25 @@ def run(sources: Iterable[Source], format: Format, destination: Destination, opt
                 return _made_elsewhere(these, format, options, jobs, faults)
             return _made_here(these, format, options, faults)
 
-        for each in _with_earlier(_claimed(sources, destination), writer, make):
-            if isinstance(each, Part):
-                destination.keep_demonstration(each.entry)
-                writer.keep(each)
-                progress(each.entry["id"])
+        for entry in _with_earlier(_claim_each(sources, destination), writer, make):
+            if isinstance(entry, Part):
+                destination.retain_demonstration(entry.entry)
+                writer.retain(entry)
+                progress(entry.entry["id"])
                 continue
-            source, made = each
+            source, made = entry
             if isinstance(made, Exception):
                 destination.leave_out(source, made)
             else:
                 samples, tally = made
                 for sample in samples:
                     writer.write(source, sample)
-                destination.add_demonstration(source, tally, writer.told(source))
+                destination.add_demonstration(source, tally, writer.manifest_fields(source))
                 writer.add(source)
             progress(source.id)
 
 
-def _claimed(sources: Iterable[Source], destination: Destination) -> Iterator[Source]:
+def _claim_each(sources: Iterable[Source], destination: Destination) -> Iterator[Source]:
     for source in sources:
         destination.claim(source)
         yield source
@@ -179,7 +179,7 @@ def _made_in_limits(sources: Iterable[Source], format: Format, options: Options,
         for number, source in enumerate(sources):
             spool = folder / str(number)
             allowance = Allowance(limits.EXPORT_SECONDS + limits.EXPORT_SECONDS_TURN * len(source.turns),
-                                  limits.MOST_MEMORY, limits.JOB_CLOCK)
+                                  limits.MAX_MEMORY_BYTES, limits.JOB_CLOCK)
             try:
                 tally = _LIMITED.run(allowance, f"demonstration {source.id!r}", _spool, format.samples, source, options,
                                      spool)
@@ -202,9 +202,9 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
                 spool = folder / str(number)
                 waiting.append((source, spool, pool.submit(_spool, format.samples, source, options, spool)))
                 if len(waiting) > AHEAD * jobs:
-                    yield _taken(*waiting.popleft(), faults)
+                    yield _collect_result(*waiting.popleft(), faults)
             while waiting:
-                yield _taken(*waiting.popleft(), faults)
+                yield _collect_result(*waiting.popleft(), faults)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -212,25 +212,25 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
 def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options, scheduler: str, faults: Faults
                      ) -> Iterator[_Made]:
     """The same by a cluster's workers, which need not see where this machine writes: what they make is sent to it."""
-    with cluster.connected(scheduler) as client:
+    with cluster.connect(scheduler) as client:
         waiting: deque[tuple[Source, Callable[[], tuple[bytes, Tally]]]] = deque()
         ahead = AHEAD * cluster.threads(client)
         for source in sources:
-            waiting.append((source, cluster.submit(client, _packed, format.samples, source, options)))
+            waiting.append((source, cluster.submit(client, _pack, format.samples, source, options)))
             if len(waiting) > ahead:
-                yield _fetched(*waiting.popleft(), faults)
+                yield _fetch(*waiting.popleft(), faults)
         while waiting:
-            yield _fetched(*waiting.popleft(), faults)
+            yield _fetch(*waiting.popleft(), faults)
 
 
-def _packed(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
-    workers.keep_freed_memory()
+def _pack(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
+    workers.retain_freed_memory()
     spool = io.BytesIO()
     tally = _fill(spool, samples, source, options)
     return spool.getvalue(), tally
 
 
-def _fetched(source: Source, result: Callable[[], tuple[bytes, Tally]], faults: Faults) -> _Made:
+def _fetch(source: Source, result: Callable[[], tuple[bytes, Tally]], faults: Faults) -> _Made:
     try:
         with cluster.failures(f"demonstration {source.id!r}"):
             content, tally = result()
@@ -251,7 +251,7 @@ def _fill(spool: Any, samples: Samples, source: Source, options: Options) -> Tal
     return tally
 
 
-def _taken(source: Source, spool: Path, future: Future[Tally], faults: Faults) -> _Made:
+def _collect_result(source: Source, spool: Path, future: Future[Tally], faults: Faults) -> _Made:
     try:
         return source, (_read_file(spool), future.result())
     except BrokenExecutor:

@@ -38,11 +38,11 @@ class Selection:
     good_screenshots: bool = False
     without_checks: tuple[str, ...] = ()
 
-    def asked(self) -> dict[str, Any]:
+    def requested(self) -> dict[str, Any]:
         """What was asked for, for the manifest; users of the app are not named there."""
-        given = {name: value for name, value in asdict(self).items() if value}
+        criteria = {name: value for name, value in asdict(self).items() if value}
         return {name: value.isoformat() if isinstance(value, date) else len(value) if name == "recorded_by" else value
-                for name, value in given.items()}
+                for name, value in criteria.items()}
 
     def refuses(self, status: str, reviewed: bool, recorded_by: str | None, day: date, proof: str = ""
                 ) -> str:

@@ -18,10 +18,10 @@ from typing import Any, ClassVar
 
 from pipeline.export.destinations.destination import Destination, HashingFile
 
-from .earlier import Earlier, Part, fingerprint, options_digest
 from .formats.card import Counted, Counts
-from .manifest import Held, ManifestFile
-from .partition import Partition, Shard, place
+from .incremental import Part, PreviousExport, fingerprint, options_digest
+from .manifest import ManifestFile, Member
+from .partition import Partition, Shard, order_key
 from .running import Files
 from .source import Options, Source
 
@@ -29,7 +29,7 @@ _DIGITS = 16  # of a sample's digest
 
 
 @dataclass
-class _Made:
+class _SpooledSamples:
     """What one demonstration gives, encoded by the format, in a file; `lengths`: of each sample. `about`: the size, as
     shards count it."""
 
@@ -57,10 +57,11 @@ class ShardedFiles(Files, ABC):
         super().__init__(destination, options)
         self.counts = Counts(self.split_names)
         self._options_digest = options_digest(options)
-        self._earlier = Earlier(destination.earlier() if self._options_digest else None, destination.summary.format)
+        self._earlier = PreviousExport(destination.earlier() if self._options_digest else None,
+                                       destination.summary.format)
         self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="demotape-shards-")))
-        self._partitions: dict[str, Partition[_Made | Part]] = {}
-        self._made: _Made | None = None
+        self._partitions: dict[str, Partition[_SpooledSamples | Part]] = {}
+        self._made: _SpooledSamples | None = None
         self._file: Any = None
         self._kinds: Counter[Counted] = Counter()
         self._digests: dict[str, str] = {}  # of the samples of a demonstration
@@ -112,13 +113,13 @@ class ShardedFiles(Files, ABC):
                                          for status, count in statuses.items()}))
         return part
 
-    def keep(self, part: Part) -> None:
+    def retain(self, part: Part) -> None:
         """Take in what an earlier export has of a demonstration."""
-        self._place(part.entry.get("split", "train"), part.entry["id"], part.about, part)
+        self._add_to_shard(part.entry.get("split", "train"), part.entry["id"], part.about, part)
 
     def write(self, source: Source, sample: Any) -> None:
         if self._made is None:
-            self._made = _Made(source.id, self._folder / str(self._number))
+            self._made = _SpooledSamples(source.id, self._folder / str(self._number))
             self._file = self._made.path.open("wb")
             self._number += 1
         self._kinds[self.counted(sample)] += 1
@@ -128,7 +129,7 @@ class ShardedFiles(Files, ABC):
         self._made.about += self.about(sample)
         self._file.write(content)
 
-    def told(self, source: Source) -> dict[str, Any]:
+    def manifest_fields(self, source: Source) -> dict[str, Any]:
         intents: dict[str, dict[str, int]] = {}
         for kind, count in sorted(self._kinds.items(), key=lambda item: (item[0].kind, item[0].screenshot_status)):
             intents.setdefault(kind.kind, {})[kind.screenshot_status] = count
@@ -140,7 +141,7 @@ class ShardedFiles(Files, ABC):
         made, self._made, self._kinds, self._digests = self._made, None, Counter(), {}
         if made:
             self._file.close()
-            self._place(source.split, source.id, made.about, made)
+            self._add_to_shard(source.split, source.id, made.about, made)
 
     def finish(self) -> None:
         for split, partition in self._partitions.items():
@@ -152,28 +153,28 @@ class ShardedFiles(Files, ABC):
             self.counts.turn(source, kind, count)
         self.counts.demonstration(source)
 
-    def _place(self, split: str, name: str, size: int, item: _Made | Part) -> None:
+    def _add_to_shard(self, split: str, name: str, size: int, item: _SpooledSamples | Part) -> None:
         partition = self._partitions.setdefault(split, Partition(self.options.shard_size))
-        for shard in partition.add(place(name), size, item):
+        for shard in partition.add(order_key(name), size, item):
             self._write(split, shard)
 
-    def _write(self, split: str, shard: Shard[_Made | Part]) -> None:
-        if same := self._same(split, shard):
-            for kept in same:
-                self.destination.keep(kept)
+    def _write(self, split: str, shard: Shard[_SpooledSamples | Part]) -> None:
+        if unchanged := self._unchanged_files(split, shard):
+            for unchanged_file in unchanged:
+                self.destination.retain(unchanged_file)
             return
         start, holds = 0, []
         for item in shard.items:
-            length = self.extent(item.lengths) if isinstance(item, _Made) else item.length
-            holds.append(Held(id=_id(item), start=start, length=length, about=item.about))
+            length = self.extent(item.lengths) if isinstance(item, _SpooledSamples) else item.length
+            holds.append(Member(id=_id(item), start=start, length=length, about=item.about))
             start += length
         samples = (sample for item in shard.items
-                   for sample in (item.samples() if isinstance(item, _Made) else self._copied(item)))
+                   for sample in (item.samples() if isinstance(item, _SpooledSamples) else self._copy_samples(item)))
         alone = len(shard.items) == 1
         for number, file in enumerate(self.put(split, shard.name, samples, self.options.shard_size if alone else None)):
-            file.holds = [Held(id=holds[0]["id"], start=0, length=0, about=0)] if number else holds
+            file.members = [Member(id=holds[0]["id"], start=0, length=0, about=0)] if number else holds
 
-    def _copied(self, part: Part) -> Iterator[bytes]:
+    def _copy_samples(self, part: Part) -> Iterator[bytes]:
         """The samples of a demonstration in an earlier export."""
         left, start = part.length, part.start
         for file in part.files:
@@ -184,14 +185,16 @@ class ShardedFiles(Files, ABC):
                     return
             start = 0
 
-    def _same(self, split: str, shard: Shard[_Made | Part]) -> list[ManifestFile]:
+    def _unchanged_files(self, split: str, shard: Shard[_SpooledSamples | Part]) -> list[ManifestFile]:
         """The files that an earlier export has of a shard, if it is the same."""
         parts = [item for item in shard.items if isinstance(item, Part)]
         if len(parts) < len(shard.items):
             return []
         files = parts[0].files
-        same = all(part.files == files for part in parts) and files[0]["path"] == self.name_of(split, shard.name, 0)
-        return [*files] if same and self._earlier.members[files[0]["path"]] == [_id(part) for part in parts] else []
+        is_unchanged = all(part.files == files for part in parts) and files[0]["path"] == self.name_of(split,
+                                                                                                       shard.name, 0)
+        return [*files] if is_unchanged and self._earlier.members[files[0]["path"]] == [_id(part)
+                                                                                        for part in parts] else []
 
 
 def _digest(sample: Mapping[str, Any]) -> str:
@@ -204,5 +207,5 @@ def _digest(sample: Mapping[str, Any]) -> str:
     return digest.hexdigest()[:_DIGITS]
 
 
-def _id(item: _Made | Part) -> str:
-    return item.id if isinstance(item, _Made) else item.entry["id"]
+def _id(item: _SpooledSamples | Part) -> str:
+    return item.id if isinstance(item, _SpooledSamples) else item.entry["id"]

@@ -80,10 +80,10 @@ class Source:
     @property
     def turns(self) -> list[Turn]:
         """The turns in order, without those that were dropped or are not selected; no `reply_to` names none."""
-        kept = [turn for turn in self.demonstration["turns"]
+        selected = [turn for turn in self.demonstration["turns"]
                 if not turn.get("dropped") and turn["id"] not in self.without]
-        said = {turn["id"] for turn in kept if turn["type"] == "chat"}
-        return [_answering(turn, said) for turn in kept]
+        said = {turn["id"] for turn in selected if turn["type"] == "chat"}
+        return [_answering(turn, said) for turn in selected]
 
 
 def _answering(turn: Turn, said: Container[str]) -> Turn:
@@ -97,10 +97,13 @@ def _answering(turn: Turn, said: Container[str]) -> Turn:
     return alone
 
 
-def told_by(recordings: Iterable[Recording]) -> tuple[SecretDigest, ...]:
+def secret_digests_of(recordings: Iterable[Recording]) -> tuple[SecretDigest, ...]:
     """What recordings tell of secrets that were typed in them, each once (Options.told)."""
-    told = (each for recording in recordings for each in recording.manifest.get("secret_digests", ()))
-    return tuple({each["digest"]: each for each in told}.values())
+    digests = (digest for recording in recordings for digest in recording.manifest.get("secret_digests", ()))
+    return tuple({digest["digest"]: digest for digest in digests}.values())
+
+
+told_by = secret_digests_of  # its name in earlier versions
 
 
 @dataclass(frozen=True)
@@ -108,9 +111,9 @@ class Options:
     """What a format needs to know besides its sources.
 
     `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
-    personal data (keys of pipeline.privacy.finding.KINDS) that are not taken out; `told`: what the recordings of the
-    data set tell of secrets typed in them, which are looked for in all (pipeline/privacy/told_secrets.py). `ocr`: text
-    that stands only in pictures is read, and personal data in it taken out (pipeline/privacy/reading.py). `budget`:
+    personal data (keys of pipeline.privacy.finding.KINDS) that are not redacted; `secret_digests`: of the
+    secrets typed in the data set's recordings; each is searched in all (pipeline/privacy/recorded_secrets.py). `ocr`:
+    text that is only in pictures is read, and personal data in it redacted (pipeline/privacy/reading.py). `budget`:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
     `grammar`: how actions are written (pipeline/export/grammars), None for what is usual.
     `names`: take out names of persons and postal addresses, too; `names_key`: the secret under which their stand-ins
@@ -127,7 +130,7 @@ class Options:
     scorer: str | None = None
     grammar: str | None = None
     allow: frozenset[str] = frozenset()
-    told: tuple[SecretDigest, ...] = ()
+    secret_digests: tuple[SecretDigest, ...] = ()
     ocr: bool = False
     names: bool = False
     names_key: str = ""

@@ -29,7 +29,7 @@ from .source import About, Source
 SPLITS = ("train", "valid", "test_iid", "test_vis", "test_geo", "test_cat", "test_web")
 # The same kinds under the names that Mind2Web gave them; it has none for instructors and regions.
 MIND2WEB = {"test_iid": "test_task", "test_web": "test_website", "test_cat": "test_domain"}
-HELD_OUT = {"test_vis": "instructor", "test_geo": "region", "test_cat": "category", "test_web": "website"}
+SPLIT_FACTORS = {"test_vis": "instructor", "test_geo": "region", "test_cat": "category", "test_web": "website"}
 _TRAINED = {"train", "valid", "test_iid"}  # where nothing held out may be
 
 # Registries under which names are given out at the third level; the last label alone is no website.
@@ -137,9 +137,9 @@ class Rule:
         websites, and that before what reviewers said."""
         said: About = {"labels": {name: ", ".join(values)
                                   for name, values in source.demonstration.get("labels", {}).items()}}
-        told = [said, *(self.websites.get(site, {}) for site in reversed(websites(source))),
+        label_sources = [said, *(self.websites.get(site, {}) for site in reversed(websites(source))),
                 self.demonstrations.get(source.id, {})]
-        return {name: value for each in told for name, value in (each | each.get("labels", {})).items()
+        return {name: value for about in label_sources for name, value in (about | about.get("labels", {})).items()
                 if isinstance(value, str)}
 
     def facts(self, source: Source) -> Facts:
@@ -152,15 +152,15 @@ class Rule:
     def split(self, *group: Facts) -> str:
         """The split of a demonstration with these facts, or of near-duplicates, the oldest first: held out where one of
         them is."""
-        for split, kind in HELD_OUT.items():
+        for split, kind in SPLIT_FACTORS.items():
             names = {name for facts in group for name in facts.names(kind)}
             if any(self.is_held_out(split, name) for name in names) or (
                     split == "test_vis" and not all(facts.vision for facts in group)):
                 return split
-        place = self._place("task", group[0].task)
-        if place < self.test_iid:
+        position = self._position("task", group[0].task)
+        if position < self.test_iid:
             return "test_iid"
-        return "valid" if place < self.test_iid + self.valid else "train"
+        return "valid" if position < self.test_iid + self.valid else "train"
 
     def assign(self, source: Source, group: Group | None = None) -> Source:
         """The source with its split, as one of a group of near-duplicates; raises InputError when the plug-in that
@@ -185,9 +185,9 @@ class Rule:
     def is_held_out(self, split: str, name: str) -> bool:
         """Whether a website, category, region or instructor of that name belongs to this test split alone."""
         share = self.held_out.get(split, 0.0)
-        return name in share if isinstance(share, list) else self._place(split, name) < share
+        return name in share if isinstance(share, list) else self._position(split, name) < share
 
-    def _place(self, kind: str, name: str) -> float:
+    def _position(self, kind: str, name: str) -> float:
         """A number from 0 to below 1, the same for the same name for ever."""
         digest = hashlib.sha256(f"{self.seed}\0{kind}\0{name}".encode("utf-8", "replace")).digest()
         return int.from_bytes(digest[:8]) / 2**64
@@ -205,7 +205,8 @@ def make_rule(content: dict[str, Any], where: str) -> Rule:
         raise InputError(f"{where}: field valid: valid and test_iid together are more than 1")
     if content["by"]:
         find_split(content["by"])
-    return Rule(content["seed"], content["valid"], content["test_iid"], {split: content[split] for split in HELD_OUT},
+    return Rule(content["seed"], content["valid"], content["test_iid"],
+                {split: content[split] for split in SPLIT_FACTORS},
                 content["websites"], content["demonstrations"], content["by"], content["near_duplicates"])
 
 
@@ -217,8 +218,8 @@ def websites(source: Source) -> list[str]:
     turns = [turn for turn in source.demonstration["turns"] if turn["type"] == "browser"]
     shown = [turn["state"]["url"] for turn in turns if turn["state"]]
     for addresses in (shown, [turn["arguments"].get("url", "") for turn in turns]):
-        if found := dict.fromkeys(filter(None, map(website, addresses))):
-            return list(found)
+        if sites := dict.fromkeys(filter(None, map(website, addresses))):
+            return list(sites)
     return []
 
 
@@ -232,8 +233,8 @@ def website(url: str) -> str:
     labels = host.split(".")
     if ":" in host or labels[-1].isdigit():
         return host
-    keep = 3 if len(labels) > 2 and _SECOND_LEVEL.match(labels[-2]) and len(labels[-1]) <= 3 else 2
-    return ".".join(labels[-keep:])
+    label_count = 3 if len(labels) > 2 and _SECOND_LEVEL.match(labels[-2]) and len(labels[-1]) <= 3 else 2
+    return ".".join(labels[-label_count:])
 
 
 class LeakCheck:
@@ -246,7 +247,7 @@ class LeakCheck:
     def __init__(self, rule: Rule, near_duplicates: Iterable[Group] = ()):
         self._rule = rule
         self._groups = {name: group for group in near_duplicates for name in group.ids}
-        self._seen: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._splits_by_value: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._trained: set[tuple[str, str]] = set()
         self._by_plugin: dict[tuple[str, frozenset[str]], str] = {}
 
@@ -255,11 +256,11 @@ class LeakCheck:
         for source in sources:
             source = self._rule.assign(source, self._groups.get(source.id))
             facts = self._rule.facts(source)
-            for split, kind in HELD_OUT.items():
+            for split, kind in SPLIT_FACTORS.items():
                 names = facts.names(kind)
                 for name in names:
                     if self._rule.is_held_out(split, name):
-                        self._seen[kind, name].add(source.split)
+                        self._splits_by_value[kind, name].add(source.split)
                 if source.split in _TRAINED:
                     self._trained |= {(kind, name) for name in names}
                 elif self._rule.by and source.split == split and names and (kind != "instructor" or facts.vision):
@@ -268,7 +269,7 @@ class LeakCheck:
 
     def verify(self) -> None:
         """Raise InputError for the first leak there is."""
-        for (kind, name), splits in sorted(self._seen.items()):
+        for (kind, name), splits in sorted(self._splits_by_value.items()):
             if leaked := splits & _TRAINED:
                 raise InputError(f"{kind} {name!r} is held out, but is in {', '.join(sorted(leaked))} too")
         for (kind, names), split in self._by_plugin.items():

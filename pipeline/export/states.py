@@ -11,7 +11,7 @@ import cv2
 import numpy
 
 from pipeline.cache.prepared import Prepared
-from pipeline.export.model_input.set_of_marks import Mark, draw, numbered
+from pipeline.export.model_input.set_of_marks import Mark, draw, number_marks
 from pipeline.pages.dom import Element, Page, flatten, parse
 from pipeline.privacy import reading
 from pipeline.privacy.generated import shown_attributes
@@ -21,10 +21,10 @@ from pipeline.privacy.names.finding import on_page
 from pipeline.privacy.names.lists import versions
 from pipeline.privacy.names.stand_ins import StandIns
 from pipeline.privacy.reading import Line
-from pipeline.privacy.redacting import blur, findings, redactor, taken_out
+from pipeline.privacy.recorded_secrets import RecordedSecrets
+from pipeline.privacy.redacting import blur, findings, has_redactions, redactor
 from pipeline.privacy.split import findings_in_runs
-from pipeline.privacy.told_secrets import ToldSecrets
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from schemas import InputError
 from schemas.text import read_well_formed, well_formed
 from schemas.types import Box, Demonstration, TableRow, TurnState
@@ -32,7 +32,7 @@ from schemas.types import Box, Demonstration, TableRow, TurnState
 from .source import Options, Source
 
 JPEG_QUALITY = 92
-KEPT = 4  # pages and tables: neighbouring turns often share a state; keeping more would only cost memory
+CACHED_PAGES = 4  # pages and tables: neighbouring turns often share a state; keeping more would only cost memory
 ENCODINGS: dict[str, tuple[str, list[int]]] = {
     # PNG at level 1 with the run-length strategy: three times as fast as the default, screenshots hardly larger
     "png": (".png", [cv2.IMWRITE_PNG_COMPRESSION, 1]),
@@ -42,7 +42,7 @@ ENCODINGS: dict[str, tuple[str, list[int]]] = {
 _MARGIN = 4.0  # pixels around a box that are blurred too
 _AS_RECORDED = b"="  # no picture: the recorded one is as it should be
 _MAGIC = {"png": b"\x89PNG\r\n\x1a\n", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
-_KEPT_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
+_UNCHANGED_KINDS = ("png", "jpg")  # a recorded picture of that kind is taken as it is
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -63,15 +63,15 @@ class States:
         self._prepared = Prepared(source.recording.layout)
         self.pictures_left_out: set[str] = set()
         self._nothing_in: set[str] = set()
-        self._told = ToldSecrets(() if "token" in options.allow else options.told)
+        self._recorded_secrets = RecordedSecrets(() if "token" in options.allow else options.secret_digests)
         self._names = StandIns(options.names_key) if options.names else None
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
         self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._ocr = options.ocr
         demonstration = well_formed(source.demonstration)
-        found = [*self._findings(demonstration), *self._findings_in_pictures(source)]
-        self.known = redactor(demonstration, found, options.allow, self._told, self._names)
+        all_findings = [*self._findings(demonstration), *self._findings_in_pictures(source)]
+        self.known = redactor(demonstration, all_findings, options.allow, self._recorded_secrets, self._names)
         self._misread = Values(self.known.known)
         self.source = replace(source, demonstration=self.known.walk(demonstration))
 
@@ -85,7 +85,7 @@ class States:
         dom, elements = state["dom"], state["elements"]
         if dom is None or elements is None:
             return {}
-        return _kept(self._tables, (dom, elements), lambda: {
+        return _cached(self._tables, (dom, elements), lambda: {
             uid: self.known.walk(row) for uid, row in self._read_rows(elements, self._page(dom)).items()})
 
     def boxes(self, state: TurnState) -> dict[str, Box]:
@@ -98,7 +98,7 @@ class States:
         dom, elements = state["dom"], state["elements"]
         if dom is None or elements is None:
             return "{}"
-        return _kept(self._boxes, (dom, elements), lambda: self._prepared.get(
+        return _cached(self._boxes, (dom, elements), lambda: self._prepared.get(
             _read_boxes, lambda: self._make_boxes(dom, elements), "boxes", self._uid_attribute, dom, elements))
 
     def picture(self, state: TurnState) -> bytes | None:
@@ -114,15 +114,15 @@ class States:
             return self.recording.blob(name)
         return made or None
 
-    def marked(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
+    def with_marks(self, state: TurnState) -> tuple[bytes | None, list[Mark]]:
         """The screenshot with a numbered box on each element that can be acted on, and the elements by number."""
         secret = self._secret_boxes(state)
         name = state["screenshot"]
-        pixels = decoded(self.recording.blob(name)) if name else None
+        pixels = decode_picture(self.recording.blob(name)) if name else None
         if name is None or pixels is None or secret is None:
             return None, []
         scale = _scale(pixels, state)
-        marks = numbered(self.table(state), state["viewport"])
+        marks = number_marks(self.table(state), state["viewport"])
         clean = blur(blur(pixels, secret, scale), self._lines_to_blur(name), 1.0)
         marked = _encode(draw(clean, marks, scale), self.kind)
         return (marked, marks) if marked else (None, [])
@@ -137,44 +137,47 @@ class States:
 
         Those of dropped turns are looked through too: the network archive has them.
         """
-        found: dict[tuple[str, str], None] = {}
-        seen: set[str] = set()
+        page_findings: dict[tuple[str, str], None] = {}
+        visited: set[str] = set()
         for turn in demonstration["turns"]:
             name = turn["state"]["dom"] if turn["type"] == "browser" and turn["state"] else None
-            if name is None or name in seen:
+            if name is None or name in visited:
                 continue
             try:
-                here = self._prepared.get(_read_findings, partial(self._look_through, name), "findings", name)
+                here = self._prepared.get(_read_findings, partial(self._find_in_page, name), "findings", name)
             except InputError:
                 if turn.get("dropped"):
                     continue
                 raise
-            seen.add(name)
-            found |= dict.fromkeys(here) | dict.fromkeys((value, "token") for value in self._told_in(name))
+            visited.add(name)
+            page_findings |= dict.fromkeys(here) | dict.fromkeys((value, "token")
+                                                                 for value in self._recorded_secrets_in(name))
             if self._names:
-                found |= dict.fromkeys(self._prepared.get(_read_findings, partial(self._look_for_names, name), "names",
+                page_findings |= dict.fromkeys(self._prepared.get(_read_findings, partial(self._find_names, name),
+                                                                  "names",
                                                           versions(), name))
-        return list(found)
+        return list(page_findings)
 
-    def _told_in(self, name: str) -> list[str]:
+    def _recorded_secrets_in(self, name: str) -> list[str]:
         """Secrets of other recordings that stand in a page."""
-        if not self._told.digest:
+        if not self._recorded_secrets.digest:
             return []
-        return self._prepared.get(json.loads, lambda: self._look_for_told(name), "told", self._told.digest, name)
+        return self._prepared.get(json.loads, lambda: self._find_recorded_secrets(name), "told",
+                                  self._recorded_secrets.digest, name)
 
-    def _look_for_told(self, name: str) -> bytes:
-        texts = self._prepared.get(json.loads, lambda: _listed(self._flattened(name)), "texts", name)
-        return json.dumps(self._told.find(texts)).encode("ascii")
+    def _find_recorded_secrets(self, name: str) -> bytes:
+        texts = self._prepared.get(json.loads, lambda: _serialize_texts(self._flatten(name)), "texts", name)
+        return json.dumps(self._recorded_secrets.find(texts)).encode("ascii")
 
     def _findings_in_pictures(self, source: Source) -> list[tuple[str, str]]:
         """What is personal or secret in the text that stands in pictures, where that is to be read."""
         states = (turn["state"] for turn in source.turns if turn["type"] == "browser" and turn["state"])
         names = dict.fromkeys(filter(None, (state["screenshot"] for state in states))) if self._ocr else ()
-        texts = [line.text for name in names for line in self._lines(name)]
-        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._told.find(texts)),
+        texts = [line.text for name in names for line in self._text_lines(name)]
+        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._recorded_secrets.find(texts)),
                 *(names_in(texts) if self._names else ())]
 
-    def _lines(self, name: str) -> list[Line]:
+    def _text_lines(self, name: str) -> list[Line]:
         """The lines of text in a picture."""
         return self._prepared.get(reading.read, lambda: self._read_lines(name), "lines", reading.recogniser(), name)
 
@@ -182,39 +185,39 @@ class States:
         """Where text that was read in a picture holds what is taken out, pixels; none where nothing is to be read."""
         if not self._ocr or not self.known.known:
             return []
-        return [_around(line.box) for line in self._lines(name)
+        return [_around(line.box) for line in self._text_lines(name)
                 if self.known.text(line.text) != line.text or self._misread.stand_in(line.text)]
 
     def _read_lines(self, name: str) -> bytes:
-        pixels = decoded(self.recording.blob(name))
-        return reading.written([] if pixels is None else reading.lines(pixels))
+        pixels = decode_picture(self.recording.blob(name))
+        return reading.serialize_lines([] if pixels is None else reading.read_lines(pixels))
 
-    def _look_through(self, name: str) -> bytes:
-        page = self._flattened(name)
-        self._prepared.get(bytes, partial(_written, page), "page", self._uid_attribute, name)
-        self._prepared.get(bytes, partial(_listed, page), "texts", name)
+    def _find_in_page(self, name: str) -> bytes:
+        page = self._flatten(name)
+        self._prepared.get(bytes, partial(_serialize_page, page), "page", self._uid_attribute, name)
+        self._prepared.get(bytes, partial(_serialize_texts, page), "texts", name)
         return json.dumps([*findings(sorted(page.texts), self._nothing_in),
                            *findings_in_runs(sorted(page.runs), self._nothing_in)]).encode("ascii")
 
-    def _look_for_names(self, name: str) -> bytes:
-        page = self._flattened(name)
+    def _find_names(self, name: str) -> bytes:
+        page = self._flatten(name)
         return json.dumps(on_page(sorted(page.texts), parse(page.content))).encode("ascii")
 
     def _page(self, name: str) -> Page:
-        return _kept(self._pages, name, lambda: self._clean_page(name))
+        return _cached(self._pages, name, lambda: self._clean_page(name))
 
     def _clean_page(self, name: str) -> Page:
         """The page without what is known."""
         as_it_was = "page", self._uid_attribute, name
         if not self.known.known:
             return self._prepared.get(self._read_page, lambda: self._make_page(name), *as_it_was)
-        return self._prepared.get(self._read_page, lambda: _written(self._without(self._prepared.get(
+        return self._prepared.get(self._read_page, lambda: _serialize_page(self._without(self._prepared.get(
             self._read_page, lambda: self._make_page(name), *as_it_was))), *as_it_was, self.known.digest)
 
     def _without(self, page: Page) -> Page:
         """The page with what is known replaced, and the elements that show it."""
         clean = replace(page, content=self.known.markup(page.content))
-        if not taken_out(clean.content):
+        if not has_redactions(clean.content):
             return clean
         inside = (element.text for element in clean.elements.values() if element.tag == "style" and element.text)
         attributes = self._attributes_shown | shown_attributes(inside)
@@ -224,14 +227,14 @@ class States:
     @cached_property
     def _attributes_shown(self) -> frozenset[str]:
         """Attributes that the style sheets show which pages of the recording had loaded."""
-        names = dict.fromkeys(each["blob"] for each in self.recording.resources()
-                              if each["content_type"].startswith("text/css") and each["blob"])
+        names = dict.fromkeys(resource["blob"] for resource in self.recording.resources()
+                              if resource["content_type"].startswith("text/css") and resource["blob"])
         return shown_attributes(self.recording.blob(name).decode("utf-8", "replace") for name in names)
 
     def _make_page(self, name: str) -> bytes:
-        return _written(self._flattened(name))
+        return _serialize_page(self._flatten(name))
 
-    def _flattened(self, name: str) -> Page:
+    def _flatten(self, name: str) -> Page:
         return flatten(self.recording.blob(name), self._uid_attribute)
 
     def _read_page(self, written: bytes) -> Page:
@@ -249,10 +252,10 @@ class States:
     def _make_picture(self, name: str, state: TurnState, secret: list[Box], lines: list[Box]) -> bytes:
         """The bytes of the picture file; empty when there is none that can be read."""
         recorded = self.recording.blob(name)
-        pixels = decoded(recorded)
+        pixels = decode_picture(recorded)
         if pixels is None:
             return b""
-        if not secret and not lines and self.kind in _KEPT_KINDS and recorded.startswith(_MAGIC[self.kind]):
+        if not secret and not lines and self.kind in _UNCHANGED_KINDS and recorded.startswith(_MAGIC[self.kind]):
             return _AS_RECORDED
         return _encode(blur(blur(pixels, secret, _scale(pixels, state)), lines, 1.0), self.kind)
 
@@ -309,16 +312,16 @@ def _around(box: Box) -> Box:
 
 def _uids(elements: Iterable[Element], page: Page) -> tuple[str, ...]:
     """Uids of elements, each once; an option is shown by its select."""
-    found: dict[str, None] = {}
+    uids: dict[str, None] = {}
     for element in elements:
         while element.tag in ("option", "optgroup") and element.getparent() is not None:
             element = element.getparent()
         if (uid := element.get(page.uid_attribute)) is not None:
-            found[uid] = None
-    return tuple(found)
+            uids[uid] = None
+    return tuple(uids)
 
 
-def _written(page: Page) -> bytes:
+def _serialize_page(page: Page) -> bytes:
     """A page as a prepared blob: a line of JSON, the uids, the document."""
     renamed = [[frame, uid, name] for (frame, uid), name in page.renamed.items()]
     head = {"listed": len(page.listed), "renamed": renamed, "showing": page.showing,
@@ -326,7 +329,7 @@ def _written(page: Page) -> bytes:
     return json.dumps(head).encode("ascii") + b"\n" + page.listed + page.content
 
 
-def _listed(page: Page) -> bytes:
+def _serialize_texts(page: Page) -> bytes:
     """What a page says, as a prepared blob."""
     return json.dumps(sorted(page.texts)).encode("ascii")
 
@@ -341,12 +344,12 @@ def _read_findings(written: bytes) -> list[tuple[str, str]]:
     return [(str(value), str(kind)) for value, kind in json.loads(written)]
 
 
-def _kept(store: OrderedDict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
+def _cached(store: OrderedDict[Key, Value], key: Key, make: Callable[[], Value]) -> Value:
     """The value of a key, made when it is not there; the store keeps the last few used."""
     if key not in store:
         store[key] = make()
     store.move_to_end(key)
-    while len(store) > KEPT:
+    while len(store) > CACHED_PAGES:
         store.popitem(last=False)
     return store[key]
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 from pipeline.evaluate.reliability import kappa_interval, reliability
 
-from .asking import Judgement
+from .model_judge import Judgement
 from .verdicts import Verdict
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -38,16 +38,18 @@ class Figures:
 
 def figures(judge: str, judgements: Iterable[Judgement], labels: Mapping[str, bool], failed: int = 0) -> Figures:
     """The figures of one judge's judgements, each of another recording; `labels`: by the recordings' ids."""
-    mine = [each for each in judgements if each.judge == judge]
-    verdicts = Counter(each.verdict for each in mine)
-    pairs = Counter(("success" if labels[each.id] else "failure", each.verdict) for each in mine if each.id in labels)
+    mine = [judgement for judgement in judgements if judgement.judge == judge]
+    verdicts = Counter(judgement.verdict for judgement in mine)
+    pairs = Counter(("success" if labels[judgement.id] else "failure", judgement.verdict) for judgement in mine
+                    if judgement.id in labels)
     table = [(said, verdict, count) for (said, verdict), count in sorted(pairs.items())]
-    told, (low, high) = reliability([table]), kappa_interval(table)
+    agreement, (low, high) = reliability([table]), kappa_interval(table)
     return Figures(
-        judge, len(mine), failed, {name: verdicts[name] for name in VERDICTS}, told.items, told.agreement, told.kappa,
+        judge, len(mine), failed, {name: verdicts[name] for name in VERDICTS}, agreement.items, agreement.agreement,
+        agreement.kappa,
         low, high, {said: {name: pairs[said, name] for name in VERDICTS} for said in ("success", "failure")},
-        round(median(each.seconds for each in mine), 3) if mine else None,
-        _sum(each.prompt_tokens for each in mine), _sum(each.completion_tokens for each in mine))
+        round(median(judgement.seconds for judgement in mine), 3) if mine else None,
+        _sum(judgement.prompt_tokens for judgement in mine), _sum(judgement.completion_tokens for judgement in mine))
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:

@@ -12,15 +12,15 @@ from schemas.files import validated
 from schemas.parts import SHA256, Strict, integer, number, string
 from schemas.text import storable
 
-from .asking import Judgement
 from .figures import VERDICTS
+from .model_judge import Judgement
 from .verdicts import REASON_LENGTH
 
 LARGEST = 20_000_000  # bytes of a file
-MOST = 20_000  # lines of a file
+MAX_LINES = 20_000  # lines of a file
 _LINE = 100_000  # bytes of a line, of which the reason takes at most 12 for each character
 _SHORT = validate.Length(1, 300)
-_TOKENS = validate.Range(min=0, max=limits.WHOLE)
+_TOKENS = validate.Range(min=0, max=limits.MAX_INTEGER)
 
 
 class JudgementSchema(Strict):
@@ -31,14 +31,14 @@ class JudgementSchema(Strict):
     host = string("host and port of its endpoint", validate=_SHORT)
     verdict = string("what it says", validate=validate.OneOf(VERDICTS))
     reason = string("what it said for it", validate=validate.Length(max=REASON_LENGTH))
-    seconds = number("until the answer was there", least=0, most=limits.SECONDS)
+    seconds = number("until the answer was there", minimum=0, maximum=limits.SECONDS)
     prompt_tokens = integer("of the request; null where the endpoint told none", allow_none=True, validate=_TOKENS)
     completion_tokens = integer("of the answer, likewise", allow_none=True, validate=_TOKENS)
     request = string("SHA-256 of the request", validate=SHA256)
 
     @post_load
-    def _made(self, told: dict[str, Any], **_options: Any) -> Judgement:
-        return Judgement(**{field.name: told[field.name] for field in fields_of(Judgement)})
+    def _make_judgement(self, values: dict[str, Any], **_options: Any) -> Judgement:
+        return Judgement(**{field.name: values[field.name] for field in fields_of(Judgement)})
 
 
 _JUDGEMENT = JudgementSchema()
@@ -49,36 +49,36 @@ def read_judgements(name: str, content: bytes) -> list[Judgement]:
 
     Raises InputError that names the line which is none, which says again what another one says, or that there is none.
     """
-    found: dict[tuple[str, str, str], Judgement] = {}
+    judgements: dict[tuple[str, str, str], Judgement] = {}
     for count, line in enumerate(content.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         if not line.strip():
             continue
         where = f"{name}, line {count}"
         judgement: Judgement = validated(_value(line, where), _JUDGEMENT, where)
         key = (judgement.id, judgement.judge, judgement.host)
-        if key in found:
+        if key in judgements:
             raise InputError(f"{where}: field id: {judgement.judge} judges {judgement.id!r} in a line before, too; "
                              "leave one of them out")
-        found[key] = judgement
-        if len(found) > MOST:
-            raise InputError(f"{name}: more than {MOST:,} lines; split the file")
-    if not found:
+        judgements[key] = judgement
+        if len(judgements) > MAX_LINES:
+            raise InputError(f"{name}: more than {MAX_LINES:,} lines; split the file")
+    if not judgements:
         raise InputError(f"{name}: there is no judgement in it; give what demotape judge wrote with --out")
-    return list(found.values())
+    return list(judgements.values())
 
 
 def _value(line: bytes, where: str) -> Any:
     if len(line) > _LINE:
         raise InputError(f"{where}: longer than {limits.size(_LINE)}, so no judgement")
     try:
-        return storable(json.loads(line, object_pairs_hook=_once))
+        return storable(json.loads(line, object_pairs_hook=_without_duplicates))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{where}: not JSON ({error})") from None
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; raises ValueError for one of which a field stands there twice, as nobody knows which counts."""
-    told = dict(pairs)
-    if len(told) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         raise ValueError("a field stands there twice")
-    return told
+    return members

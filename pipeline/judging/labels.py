@@ -72,24 +72,24 @@ def drawn(candidates: Iterable[Candidate], count: int, seed: int) -> list[Candid
     """So many of them, in an order that tells nothing: each website has its share, the rest goes to those that it is
     most of (largest remainders). The same for the same seed, however they are given."""
     by_site: dict[str, list[Candidate]] = defaultdict(list)
-    for each in sorted(candidates, key=lambda each: _chance(seed, each.id)):
-        by_site[each.site].append(each)
+    for drawable in sorted(candidates, key=lambda drawable: _chance(seed, drawable.id)):
+        by_site[drawable.site].append(drawable)
     total = sum(map(len, by_site.values()))
     if not total:
         return []
     quotas = {site: min(count, total) * len(members) / total for site, members in by_site.items()}
     by_remainder = sorted(quotas, key=lambda site: (floor(quotas[site]) - quotas[site], _chance(seed, site)))
     missing = min(count, total) - sum(map(floor, quotas.values()))
-    taken = {site: floor(quota) for site, quota in quotas.items()}
+    counts = {site: floor(quota) for site, quota in quotas.items()}
     for site in by_remainder[:missing]:
-        taken[site] += 1
-    chosen = [each for site, members in by_site.items() for each in members[:taken[site]]]
-    return sorted(chosen, key=lambda each: _chance(seed, each.id))
+        counts[site] += 1
+    chosen = [drawable for site, members in by_site.items() for drawable in members[:counts[site]]]
+    return sorted(chosen, key=lambda drawable: _chance(seed, drawable.id))
 
 
 def sample_lines(chosen: Sequence[Candidate]) -> bytes:
     """The sample as a file to be labelled: `success` is null until somebody has said it."""
-    return b"".join(dump_line(asdict(each) | {"success": None}) for each in chosen)
+    return b"".join(dump_line(asdict(candidate_) | {"success": None}) for candidate_ in chosen)
 
 
 def _chance(seed: int, name: str) -> str:

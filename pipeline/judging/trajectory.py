@@ -7,7 +7,7 @@ from pathlib import Path
 import cv2
 
 from recorder import Recording
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from schemas import DemonstrationSchema, InputError
 from schemas.files import read_json
 from schemas.text import well_formed
@@ -44,7 +44,7 @@ def read_trajectory(path: Path, last: int, answer: str | None = None) -> Traject
     recording, demonstration = open_processed(path)
     if not demonstration["task"].strip():
         raise InputError(f"{path}: it tells no task, so nothing can be judged")
-    names = shown(demonstration["turns"], recording.manifest.get("last_state"))[-last:]
+    names = select_turns(demonstration["turns"], recording.manifest.get("last_state"))[-last:]
     if not names:
         raise InputError(f"{path}: it has no screenshot to be judged by")
     pictures = tuple(_as_sent(recording.blob(name), f"{path}: screenshot {name}") for name in names)
@@ -59,25 +59,25 @@ def last_answer(turns: Sequence[Turn]) -> str:
     return said[-1] if said else ""
 
 
-def shown(turns: Sequence[Turn], last_state: State | None) -> list[str]:
+def select_turns(turns: Sequence[Turn], last_state: State | None) -> list[str]:
     """Names of the screenshots before each action, and of the one after the last, without repetitions.
 
     What came after the last action is what the next one, which was dropped, began with; else what was shown when the
     recording ended.
     """
     acted = [turn for turn in turns if turn["type"] == "browser"]
-    kept = [number for number, turn in enumerate(acted) if not turn["dropped"]]
-    if not kept:
+    numbers = [number for number, turn in enumerate(acted) if not turn["dropped"]]
+    if not numbers:
         return []
-    after = acted[kept[-1] + 1]["state"] if kept[-1] + 1 < len(acted) else last_state
-    states = [*(acted[number]["state"] for number in kept), after]
+    after = acted[numbers[-1] + 1]["state"] if numbers[-1] + 1 < len(acted) else last_state
+    states = [*(acted[number]["state"] for number in numbers), after]
     names = [state["screenshot"] for state in states if state]
     return [name for name, before in zip(names, [None, *names], strict=False) if name and name != before]
 
 
 def _as_sent(content: bytes, where: str) -> bytes:
     """The picture as JPEG, at most so wide; raises InputError for one that cannot be read."""
-    pixels = decoded(content)
+    pixels = decode_picture(content)
     if pixels is None:
         raise InputError(f"{where}: cannot be read, or is too large")
     height, width = pixels.shape[:2]

@@ -29,10 +29,10 @@ def read_verdict(answer: str) -> Read:
     if number is not None:
         return Read(_after_label(_LABEL.split(lines[number])[-1]), _reason(lines, {number}))
     ends = {0, len(lines) - 1} if lines else set()
-    found = {number: verdict for number in ends if (verdict := _alone(lines[number])) is not None}
-    if len(set(found.values())) != 1:
+    verdicts = {number: verdict for number in ends if (verdict := _sole_verdict(lines[number])) is not None}
+    if len(set(verdicts.values())) != 1:
         return Read("unknown", _reason(lines, set()))
-    return Read(next(iter(found.values())), _reason(lines, set(found)))
+    return Read(next(iter(verdicts.values())), _reason(lines, set(verdicts)))
 
 
 def _after_label(rest: str) -> Verdict:
@@ -42,7 +42,7 @@ def _after_label(rest: str) -> Verdict:
     return verdict
 
 
-def _alone(line: str) -> Verdict | None:
+def _sole_verdict(line: str) -> Verdict | None:
     """The verdict of a line that says nothing else."""
     verdict, more = _leading(_WORD.findall(line))
     return None if more else verdict

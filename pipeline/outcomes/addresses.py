@@ -27,7 +27,7 @@ class Address:
         return self.base.lower().rstrip("/")
 
     @property
-    def whole(self) -> tuple[str, frozenset[tuple[str, str]]]:
+    def normalized(self) -> tuple[str, frozenset[tuple[str, str]]]:
         """What is compared of all of it; a parameter without a value is none."""
         return self.plain, frozenset((name, value) for name, value in self.parameters if value)
 
@@ -36,65 +36,65 @@ def address_of(text: str) -> Address:
     """An address; raises Undecided for one that is not written plainly."""
     text = text.strip().rstrip("/")
     if text.lower().startswith(("git@", "ssh://")):
-        return _of_git(text)
+        return _git_address(text)
     start = _START.match(text)
     if not start or "#!" in text or any(character in text for character in "\\\t\r\n"):
         raise Undecided("it is not plainly an address")
     parts = urlsplit(text.rstrip("&? "))
     scheme, host, port = start[1].lower(), start[2].lower(), start[3] or ""
     port = str(int(port)) if port else ""
-    place = host if port in ("", _PORTS[scheme]) else f"{host}:{port}"
-    fragment = f"#{quote(_decoded(parts.fragment), '~=')}" if parts.fragment else ""
-    return Address(f"{scheme}://{place}{_path(parts.path)}{fragment}", tuple(parameters(parts.query).items()))
+    authority = host if port in ("", _PORTS[scheme]) else f"{host}:{port}"
+    fragment = f"#{quote(_decode(parts.fragment), '~=')}" if parts.fragment else ""
+    return Address(f"{scheme}://{authority}{_path(parts.path)}{fragment}", tuple(parameters(parts.query).items()))
 
 
 def parameters(query: str) -> dict[str, str]:
     """Parameters of an address: of several values of a name the first in the order of letters, in lower case."""
-    found: dict[str, list[str]] = {}
-    for each in filter(None, query.split("&")):
-        name, _, value = each.partition("=")
-        found.setdefault(_part(name), []).append(_part(value).lower().strip())
-    return {name: sorted(values)[0] for name, values in found.items() if name or any(values)}
+    values_by_name: dict[str, list[str]] = {}
+    for pair in filter(None, query.split("&")):
+        name, _, value = pair.partition("=")
+        values_by_name.setdefault(_part(name), []).append(_part(value).lower().strip())
+    return {name: sorted(values)[0] for name, values in values_by_name.items() if name or any(values)}
 
 
 def _part(text: str) -> str:
-    return unquote(_decoded(text).replace("+", " "))
+    return unquote(_decode(text).replace("+", " "))
 
 
-def _decoded(text: str) -> str:
-    found = unicodedata.normalize("NFC", unquote(text))
-    if "\ufffd" in found:
+def _decode(text: str) -> str:
+    decoded = unicodedata.normalize("NFC", unquote(text))
+    if "\ufffd" in decoded:
         raise Undecided("an address is not in UTF-8")
-    return found
+    return decoded
 
 
 def _path(path: str) -> str:
-    decoded = _decoded(path)
+    decoded = _decode(path)
     if set(decoded) & set("#?") or not decoded.isprintable():
         raise Undecided("an address has signs that are read in several ways")
-    kept: list[str] = []
+    segments: list[str] = []
     last = ""
     for last in quote(decoded, _SAFE).split("/"):
-        if last == ".." and len(kept) > 1:
-            kept.pop()
-        elif last not in ("", ".", "..") or (not last and not kept):
-            kept.append(last)
+        if last == ".." and len(segments) > 1:
+            segments.pop()
+        elif last not in ("", ".", "..") or (not last and not segments):
+            segments.append(last)
     if last in ("", ".", ".."):
-        kept.append("")
-    return "/".join(kept) or "/"
+        segments.append("")
+    return "/".join(segments) or "/"
 
 
-def _of_git(text: str) -> Address:
+def _git_address(text: str) -> Address:
     """An address of a repository over SSH, whatever its host."""
     if text.lower().startswith("ssh://"):
         parts = urlsplit(text)
         user = parts.netloc.split("@")[0].lower() if "@" in parts.netloc else "git"
         path = parts.path
     else:
-        found = _GIT.fullmatch(text)
-        if not found:
+        match = _GIT.fullmatch(text)
+        if not match:
             raise Undecided("it is not plainly an address")
-        user, path = found[1].lower(), found[3]
+        user, path = match[1].lower(), match[3]
     if "#" in text or "?" in text:
         raise Undecided("it is not plainly an address")
     return Address(f"{user}@:{path.lstrip('/').lower()}", ())

@@ -12,24 +12,24 @@ from schemas import InputError
 from schemas.addresses import split_address
 from schemas.outcome_types import Match, Outcome, OutcomeCheck
 
-from .evidence import Asked, Evidence, Seen, decoded, fields, said
+from .evidence import Evidence, PageState, Request, decoded, fields, said
 from .network_events import event_holds
 from .responses import response_holds
-from .texts import address_holds, holds, shown
+from .texts import address_holds, holds, shorten
 
-LIKE = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
-_NOT_KEPT = "what was answered in the end was not kept"
-_LEAST = 7  # pixels of a side: SSIM's window
+MIN_SIMILARITY = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
+_ANSWER_NOT_STORED = "what was answered in the end was not kept"
+_MIN_SIDE = 7  # pixels of a side: SSIM's window
 
 
 @dataclass(frozen=True)
-class Held:
+class CheckResult:
     """What came of a check: `holds` is None where it could not be decided; `reason`: why it does not, or is not."""
 
     check: OutcomeCheck
     holds: bool | None
     reason: str = ""
-    parts: "tuple[Held, ...]" = ()
+    parts: "tuple[CheckResult, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Score:
     not known; `reached`: the share of checkpoints that were reached in order, None without any."""
 
     holds: bool | None
-    checks: tuple[Held, ...]
+    checks: tuple[CheckResult, ...]
     reached: float | None = None
 
     @property
@@ -48,11 +48,11 @@ class Score:
 
 def score(outcome: Outcome, evidence: Evidence) -> Score:
     """Hold all checks against a session."""
-    checks = tuple(check(each, evidence) for each in outcome["checks"])
-    return Score(_all(each.holds for each in checks), checks, _reached(outcome, evidence))
+    checks = tuple(check(wanted, evidence) for wanted in outcome["checks"])
+    return Score(_all(result.holds for result in checks), checks, _reached_share(outcome, evidence))
 
 
-def check(wanted: OutcomeCheck, evidence: Evidence) -> Held:
+def check(wanted: OutcomeCheck, evidence: Evidence) -> CheckResult:
     """Hold one check against a session."""
     kind = wanted["kind"]
     if kind in ("all", "any", "not"):
@@ -61,21 +61,21 @@ def check(wanted: OutcomeCheck, evidence: Evidence) -> Held:
         decided, reason = _RULES[kind](wanted, evidence)
     except InputError as error:
         decided, reason = None, str(error)
-    return Held(wanted, decided, reason)
+    return CheckResult(wanted, decided, reason)
 
 
-def _group(wanted: OutcomeCheck, evidence: Evidence) -> Held:
-    parts = tuple(check(each, evidence) for each in wanted["checks"])
+def _group(wanted: OutcomeCheck, evidence: Evidence) -> CheckResult:
+    parts = tuple(check(part, evidence) for part in wanted["checks"])
     match wanted["kind"]:
         case "all":
-            decided = _all(each.holds for each in parts)
+            decided = _all(part.holds for part in parts)
         case "any":
-            decided = _not(_all(_not(each.holds) for each in parts))
+            decided = _not(_all(_not(part.holds) for part in parts))
         case _:
             decided = _not(parts[0].holds)
-    reasons = [each.reason for each in parts if each.reason]
+    reasons = [part.reason for part in parts if part.reason]
     otherwise = "what must not hold does" if wanted["kind"] == "not" else ""
-    return Held(wanted, decided, "" if decided else "; ".join(reasons) or otherwise, parts)
+    return CheckResult(wanted, decided, "" if decided else "; ".join(reasons) or otherwise, parts)
 
 
 def _all(decided: Iterable[bool | None]) -> bool | None:
@@ -87,7 +87,7 @@ def _not(decided: bool | None) -> bool | None:
     return None if decided is None else not decided
 
 
-def _reached(outcome: Outcome, evidence: Evidence) -> float | None:
+def _reached_share(outcome: Outcome, evidence: Evidence) -> float | None:
     """The share of checkpoints that held one after the other on the way."""
     wanted = outcome.get("checkpoints") or []
     if not wanted:
@@ -105,18 +105,18 @@ def _url(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
 
 def _answer(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     if not evidence.answered:
-        return None, _NOT_KEPT
+        return None, _ANSWER_NOT_STORED
     return holds(wanted["match"], evidence.answer, evidence.judge)
 
 
-def _page(wanted: OutcomeCheck, evidence: Evidence) -> Seen:
+def _page(wanted: OutcomeCheck, evidence: Evidence) -> PageState:
     """The page that a check looks at; raises InputError where it was never shown."""
     if "page" not in wanted:
         return evidence.pages[-1]
     for page in reversed(evidence.pages):
         if address_holds({"exact": [wanted["page"]]}, page.url)[0]:
             return page
-    raise InputError(f"the page {shown(wanted['page'])} was not shown in this session")
+    raise InputError(f"the page {shorten(wanted['page'])} was not shown in this session")
 
 
 def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
@@ -125,9 +125,9 @@ def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
         return holds(wanted["match"], html.unescape(page.content()), evidence.judge)
     elements = page.elements(css)
     if not elements:
-        return False, f"no element fits {shown(css)}"
+        return False, f"no element fits {shorten(css)}"
     name = wanted.get("attribute")
-    texts = [str(each.attr(name) or "") if name else said(each) for each in elements]
+    texts = [str(element.attr(name) or "") if name else said(element) for element in elements]
     return holds(wanted["match"], "\n".join(texts), evidence.judge)
 
 
@@ -141,30 +141,33 @@ def _script(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]
 
 def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     page, css = _page(wanted, evidence), wanted.get("css")
-    whole = page.picture() if css is None else None
-    pictures = [whole] if whole else page.pictures(css)
+    screenshot = page.picture() if css is None else None
+    pictures = [screenshot] if screenshot else page.pictures(css)
     if not pictures:
-        return False, f"no picture fits {shown(css or 'the page')}"
+        return False, f"no picture fits {shorten(css or 'the page')}"
     reference = evidence.reference(wanted["picture"])
-    best = max(alike(reference, each) for each in pictures)
-    least = wanted.get("least", LIKE)
-    return best > least, "" if best > least else f"the most alike picture has {best:.2f} (SSIM), not above {least:g}"
+    best = max(similarity(reference, picture) for picture in pictures)
+    minimum = wanted.get("least", MIN_SIMILARITY)
+    if best > minimum:
+        return True, ""
+    return False, f"the most alike picture has {best:.2f} (SSIM), not above {minimum:g}"
 
 
-def alike(one: bytes, other: bytes) -> float:
+def similarity(first: bytes, second: bytes) -> float:
     """SSIM of two image files in grey, at the larger size of both; -1 where one is none."""
     from skimage.metrics import structural_similarity  # here: it takes a third of a second to load
 
-    pictures = [decoded(one), decoded(other)]
+    pictures = [decoded(first), decoded(second)]
     if pictures[0] is None or pictures[1] is None:
         return -1.0
-    height, width = (max(each) for each in zip(*(picture.shape[:2] for picture in pictures if picture is not None),
+    height, width = (max(lengths)
+                     for lengths in zip(*(picture.shape[:2] for picture in pictures if picture is not None),
                                                strict=True))
-    if min(height, width) < _LEAST:
+    if min(height, width) < _MIN_SIDE:
         return -1.0
-    grey = [cv2.cvtColor(cv2.resize(each, (width, height), interpolation=cv2.INTER_LANCZOS4), cv2.COLOR_BGR2GRAY)
-            for each in pictures if each is not None]
-    return float(structural_similarity(*(np.asarray(each) for each in grey)))
+    grey = [cv2.cvtColor(cv2.resize(picture, (width, height), interpolation=cv2.INTER_LANCZOS4), cv2.COLOR_BGR2GRAY)
+            for picture in pictures if picture is not None]
+    return float(structural_similarity(*(np.asarray(picture) for picture in grey)))
 
 
 def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
@@ -172,37 +175,37 @@ def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
         return None, "the network of this session was not kept"
     if "events" in wanted:
         return event_holds(wanted, evidence)
-    reasons = [unfit(wanted, each) for each in evidence.requests]
+    reasons = [unfit(wanted, request) for request in evidence.requests]
     if "" in reasons:
         return True, ""
-    near = next((reason for reason in reasons if reason and not reason.startswith("another")), "")
-    return False, f"no request was like that{f' ({near})' if near else ''}"
+    nearest = next((reason for reason in reasons if reason and not reason.startswith("another")), "")
+    return False, f"no request was like that{f' ({nearest})' if nearest else ''}"
 
 
-def unfit(wanted: OutcomeCheck, asked: Asked) -> str:
+def unfit(wanted: OutcomeCheck, request: Request) -> str:
     """Why a request is not the wanted one; empty when it is."""
-    address = asked.url.partition("?")[0]
-    if wanted.get("method", asked.method).upper() != asked.method or not address_holds(wanted["match"], address)[0]:
+    address = request.url.partition("?")[0]
+    if wanted.get("method", request.method).upper() != request.method or not address_holds(wanted["match"], address)[0]:
         return "another address"
-    status = wanted.get("status", asked.status if 0 < asked.status < 400 else None)
-    if status != asked.status and ("status" not in wanted or status is not None):
-        return f"it was answered {asked.status or 'by nobody'}"
-    query = dict(parse_qsl(split_address(asked.url).query, keep_blank_values=True))
+    status = wanted.get("status", request.status if 0 < request.status < 400 else None)
+    if status != request.status and ("status" not in wanted or status is not None):
+        return f"it was answered {request.status or 'by nobody'}"
+    query = dict(parse_qsl(split_address(request.url).query, keep_blank_values=True))
     return (_differs("parameter", wanted.get("query", {}), query)
-            or _differs("field", wanted.get("body", {}), fields(asked.body) if "body" in wanted else {}))
+            or _differs("field", wanted.get("body", {}), fields(request.body) if "body" in wanted else {}))
 
 
-def _differs(what: str, wanted: dict[str, Match], given: dict[str, str]) -> str:
+def _differs(subject: str, wanted: dict[str, Match], actual: dict[str, str]) -> str:
     for name, match in wanted.items():
-        if name not in given:
-            return f"{what} {shown(name)} is missing"
-        if not holds(match, given[name])[0]:
-            return f"{what} {shown(name)}: {holds(match, given[name])[1]}"
+        if name not in actual:
+            return f"{subject} {shorten(name)} is missing"
+        if not holds(match, actual[name])[0]:
+            return f"{subject} {shorten(name)}: {holds(match, actual[name])[1]}"
     return ""
 
 
 def _response(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
-    return response_holds(wanted, evidence.answer) if evidence.answered else (None, _NOT_KEPT)
+    return response_holds(wanted, evidence.answer) if evidence.answered else (None, _ANSWER_NOT_STORED)
 
 
 def _unknown(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:

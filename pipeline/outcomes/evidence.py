@@ -24,12 +24,12 @@ from .texts import Judge
 _OURS = "data-demotape-"
 _UNSEEN = "script, style, noscript, template, head"
 _DEEP = 8  # frames in frames
-_SAME_TIME = 0.002  # seconds: times are rounded where they are written
+_TIME_TOLERANCE_S = 0.002  # seconds: times are rounded where they are written
 _BOUNDARY = 100  # characters between two parts of a form, at most (RFC 2046, 5.1.1: 70)
 
 
 @dataclass(frozen=True)
-class Asked:
+class Request:
     """A request: `status` is 0 where it had no answer; `time`: seconds since the recording started."""
 
     method: str
@@ -41,7 +41,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Seen:
+class PageState:
     """A page at a moment. What is large is read when it is asked for: `markup`, its DOM snapshot; `picture`, its
     screenshot, an image file; `resource`, the content of an address that it used; `boxes`, of its elements by uid, in
     CSS pixels. `time`: seconds since the recording started; `state`: of which it was read."""
@@ -58,15 +58,15 @@ class Seen:
     @property
     def documents(self) -> list[turbohtml.Document]:
         """The page's own document and those of its frames."""
-        found, waiting = [], [(self.markup(), 0)]
+        parsed, waiting = [], [(self.markup(), 0)]
         while waiting:
             markup, depth = waiting.pop(0)
             document = turbohtml.parse(markup)
-            found.append(document)
+            parsed.append(document)
             if depth < _DEEP:
                 waiting += [(inner, depth + 1) for frame in document.select("iframe[srcdoc], frame[srcdoc]")
                             if isinstance(inner := frame.attr("srcdoc"), str)]
-        return found
+        return parsed
 
     def elements(self, css: str) -> list[turbohtml.Element]:
         """Elements that a selector fits, in all documents; raises InputError for what is no selector."""
@@ -82,14 +82,14 @@ class Seen:
     def pictures(self, css: str | None) -> list[bytes]:
         """Image files of what a selector fits: of images what they show, of others their part of the screenshot; all
         images of the page without a selector."""
-        found = []
+        contents = []
         for element in self.elements(css or "img"):
             images = [element] if element.tag == "img" else [*element.select("img")]
             shown = [content for image in images if (content := self._image(image))]
             if not images and (part := self._cut_out(element)):
                 shown = [part]
-            found += shown
-        return found
+            contents += shown
+        return contents
 
     def _image(self, image: turbohtml.Element) -> bytes | None:
         address = image.attr("data-demotape-src") or image.attr("src")
@@ -118,11 +118,11 @@ class Evidence:
     after others were run; without it, or without a `judge`, what needs them is not decided. `answered`: false where
     it was not kept what was answered."""
 
-    pages: list[Seen]
+    pages: list[PageState]
     answer: str = ""
-    requests: tuple[Asked, ...] | None = None
+    requests: tuple[Request, ...] | None = None
     reference: Callable[[str], bytes] = lambda digest: b""
-    evaluate: Callable[[Seen, str, list[str]], str] | None = None
+    evaluate: Callable[[PageState, str, list[str]], str] | None = None
     judge: Judge | None = None
     notes: tuple[str, ...] = field(default=())
     answered: bool = True
@@ -132,18 +132,20 @@ class Evidence:
         if number >= len(self.pages):
             return self
         pages = self.pages[:number]
-        asked = None if self.requests is None else tuple(each for each in self.requests if each.time <= pages[-1].time)
-        return replace(self, pages=pages, answer="", requests=asked)
+        requests = None if self.requests is None else tuple(request for request in self.requests
+                                                            if request.time <= pages[-1].time)
+        return replace(self, pages=pages, answer="", requests=requests)
 
     def between(self, begin: float, end: float) -> "Evidence":
         """What was there from one time to another, in seconds since the recording started, the answer only where that
         is the end; raises InputError when no page was."""
-        pages = [page for page in self.pages if begin - _SAME_TIME <= page.time <= end + _SAME_TIME]
+        pages = [page for page in self.pages if begin - _TIME_TOLERANCE_S <= page.time <= end + _TIME_TOLERANCE_S]
         if not pages:
             raise InputError(f"no page was recorded from {begin:.1f} s to {end:.1f} s")
-        asked = None if self.requests is None else tuple(each for each in self.requests if begin <= each.time <= end)
-        found = replace(self, pages=pages, requests=asked)
-        return found if end == math.inf else replace(found, answer="", answered=False)
+        requests = None if self.requests is None else tuple(request for request in self.requests
+                                                            if begin <= request.time <= end)
+        evidence = replace(self, pages=pages, requests=requests)
+        return evidence if end == math.inf else replace(evidence, answer="", answered=False)
 
     def at_start(self) -> "Evidence":
         """What was there before anything was done."""
@@ -161,13 +163,13 @@ def of_recording(recording: Recording, answer: str | None = None) -> Evidence:
         notes.append("the recording does not tell how it ended: the state before its last action is looked at")
     if not states:
         raise InputError(f"{recording.layout.root}: no page was recorded in it")
-    kept = {line["url"].partition("#")[0]: line["blob"] for line in recording.resources()}
+    blobs = {line["url"].partition("#")[0]: line["blob"] for line in recording.resources()}
 
     def resource(url: str) -> bytes | None:
-        return recording.blob(kept[url]) if url in kept else None
+        return recording.blob(blobs[url]) if url in blobs else None
 
-    return Evidence([_seen(recording, time, state, resource) for time, state in states],
-                    _last_word(recording) if answer is None else answer, _asked(recording), recording.blob,
+    return Evidence([_page_state(recording, time, state, resource) for time, state in states],
+                    _last_word(recording) if answer is None else answer, _requests(recording), recording.blob,
                     notes=tuple(notes))
 
 
@@ -205,31 +207,31 @@ def _parts(body: bytes) -> dict[str, str]:
     if not first.startswith(b"--") or len(first) > _BOUNDARY - 2:
         return {}
     head = b'Content-Type: multipart/form-data; boundary="' + first[2:].replace(b'"', b"") + b'"\r\n\r\n'
-    found: dict[str, str] = {}
+    parts: dict[str, str] = {}
     with suppress(ValueError, LookupError, TypeError, AttributeError, RecursionError):  # parts that no browser writes
         for part in message_from_bytes(head + body, policy=HTTP).iter_parts():
             name = part.get_param("name", header="content-disposition")
             if isinstance(name, str) and not part.is_multipart():
                 content = part.get_payload(decode=True)
                 text = content.decode("utf-8", "replace") if isinstance(content, bytes) else ""
-                found[name] = part.get_filename() or text
-    return found
+                parts[name] = part.get_filename() or text
+    return parts
 
 
 def _members(value: Any, path: str) -> list[tuple[str, str]]:
     """Every value in JSON, by its path; bounded by what a body may hold."""
-    found, waiting = [], [(path, value)]
+    members, waiting = [], [(path, value)]
     while waiting:
-        where, each = waiting.pop()
-        if isinstance(each, dict | list):
-            inner = each.items() if isinstance(each, dict) else enumerate(each)
-            waiting += [(f"{where}.{name}" if where else str(name), one) for name, one in inner]
+        where, member = waiting.pop()
+        if isinstance(member, dict | list):
+            inner = member.items() if isinstance(member, dict) else enumerate(member)
+            waiting += [(f"{where}.{name}" if where else str(name), child) for name, child in inner]
         else:
-            found.append((where, each if isinstance(each, str) else json.dumps(each)))
-    return found
+            members.append((where, member if isinstance(member, str) else json.dumps(member)))
+    return members
 
 
-def _seen(recording: Recording, time: float, state: State, resource: Callable[[str], bytes | None]) -> Seen:
+def _page_state(recording: Recording, time: float, state: State, resource: Callable[[str], bytes | None]) -> PageState:
     def markup() -> str:
         return recording.blob(state["dom"] or "").decode("utf-8", "replace")
 
@@ -240,15 +242,15 @@ def _seen(recording: Recording, time: float, state: State, resource: Callable[[s
         rows = json.loads(recording.blob(state["elements"])) if state["elements"] else []
         return {row["uid"]: row["bbox"] for row in rows if not row["frame"]}
 
-    return Seen(state["url"], markup, picture, resource, boxes, state["viewport"]["width"], time, state)
+    return PageState(state["url"], markup, picture, resource, boxes, state["viewport"]["width"], time, state)
 
 
-def _asked(recording: Recording) -> tuple[Asked, ...] | None:
+def _requests(recording: Recording) -> tuple[Request, ...] | None:
     if not recording.layout.network.exists():
         return None
-    return tuple(Asked(line["method"], line["url"], line["status"],
+    return tuple(Request(line["method"], line["url"], line["status"],
                        recording.blob(line["body"]) if line["body"] else b"", line["time"],
-                       tuple((each["name"], each["value"]) for each in line["headers"]))
+                       tuple((header["name"], header["value"]) for header in line["headers"]))
                  for line in recording.exchanges())
 
 

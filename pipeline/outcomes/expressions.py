@@ -5,12 +5,12 @@ from contextlib import ExitStack, suppress
 from playwright.sync_api import Browser
 from playwright.sync_api import Error as PlaywrightError
 
-from pipeline.pages.offline import limited, offline_browser, restore, set_size
+from pipeline.pages.offline import limit_memory, offline_browser, restore, set_size
 from pipeline.pages.rendering import Resources, render
 from recorder.reader import Recording
 from schemas import InputError
 
-from .evidence import Seen
+from .evidence import PageState
 
 SECONDS = 20.0  # that a page with an expression may take
 
@@ -31,19 +31,19 @@ class Expressions:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def __call__(self, page: Seen, expression: str, before: list[str]) -> str:
+    def __call__(self, page: PageState, expression: str, before: list[str]) -> str:
         if self._browser is None or not self._browser.is_connected():
             self._stack.close()
             self._browser = self._stack.enter_context(offline_browser())
         return _value(self._browser, self._recording, page, expression, before, self._resources)
 
 
-def _value(browser: Browser, recording: Recording, page: Seen, expression: str, before: list[str],
+def _value(browser: Browser, recording: Recording, page: PageState, expression: str, before: list[str],
            resources: Resources) -> str:
     if page.state is None:
         raise InputError("the page was not kept, so no expression can be evaluated in it")
     text = render(recording, page.state, resources)
-    with limited(browser, SECONDS) as late:
+    with limit_memory(browser, SECONDS) as late:
         try:
             context = browser.new_context(java_script_enabled=False, service_workers="block", accept_downloads=False)
             context.route("**/*", lambda route: route.fulfill(body=text, content_type="text/html; charset=utf-8")
@@ -55,11 +55,11 @@ def _value(browser: Browser, recording: Recording, page: Seen, expression: str, 
             restore(shown)
             value = ""
             with suppress(PlaywrightError):  # what raises has no value
-                for each in before:
-                    shown.evaluate(f"() => {{ {each} }}")
+                for statement in before:
+                    shown.evaluate(f"() => {{ {statement} }}")
             with suppress(PlaywrightError):
-                found = shown.evaluate(f"() => {expression}")
-                value = "" if found is None else found if isinstance(found, str) else str(found)
+                result = shown.evaluate(f"() => {expression}")
+                value = "" if result is None else result if isinstance(result, str) else str(result)
             context.close()
         except PlaywrightError as error:
             if late.is_set():

@@ -25,15 +25,15 @@ class Undecided(Exception):
     """What is said is that it cannot be said; why."""
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """A text as it is compared; raises Undecided for one with letters that are not known here."""
     if len(text) > OUTCOME_TEXT:
         raise Undecided("the text is too long")
     plain = _HYPHEN.sub(" ", unicodedata.normalize("NFKC", text.translate(_MARKS)))
-    kept = "".join(map(_kept, plain))
-    if not kept.isascii():
-        kept = "".join(map(_ascii, kept.translate(_PLAIN)))
-    return " ".join(kept.split()).lower()
+    folded_text = "".join(map(_replacement, plain))
+    if not folded_text.isascii():
+        folded_text = "".join(map(_ascii, folded_text.translate(_PLAIN)))
+    return " ".join(folded_text.split()).lower()
 
 
 def is_pattern(value: object) -> bool:
@@ -46,7 +46,7 @@ def bare(text: str) -> str:
     return text.strip(_QUOTES)
 
 
-def _kept(character: str) -> str:
+def _replacement(character: str) -> str:
     if not unicodedata.category(character).startswith("C"):
         return character
     return " " if character in "\t\n\r" else ""

@@ -9,9 +9,9 @@ from schemas.addresses import split_address
 from schemas.outcome_types import Match, OutcomeCheck, Value
 
 from .addresses import Address, address_of
-from .evidence import Asked, Evidence
+from .evidence import Evidence, Request
 from .folding import Undecided
-from .texts import holds, shown
+from .texts import holds, shorten
 from .values import compiled, fits
 
 _FILES = (".css", ".js", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".woff", ".woff2", ".ttf", ".ico", ".webp")
@@ -24,19 +24,19 @@ _NAME = re.compile(r'name="([^"]{1,1000})"')
 def event_holds(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     """Whether a request of a check with `events` was among those of a session; None where that cannot be said."""
     reason = unsaid = ""
-    for asked in _looked_at(wanted, evidence):
+    for request in _looked_at(wanted, evidence):
         try:
-            told = _unlike(wanted, asked)
+            difference = _unlike(wanted, request)
         except Undecided as error:
             unsaid = str(error)
             if wanted["events"] == "last":
                 return None, unsaid
             continue
-        if not told:
+        if not difference:
             return True, ""
-        if told == _ELSEWHERE and wanted["events"] != "navigation":
+        if difference == _ELSEWHERE and wanted["events"] != "navigation":
             continue
-        reason = told
+        reason = difference
         if wanted["events"] == "last":
             break
     if unsaid:
@@ -44,92 +44,94 @@ def event_holds(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, 
     return False, f"no request was like that{f' ({reason})' if reason else ''}"
 
 
-def is_navigation(asked: Asked) -> bool:
+def is_navigation(request: Request) -> bool:
     """Whether a request is for a page that the person went to, by its headers."""
-    told = {name.lower(): value.lower() for name, value in asked.headers}
-    accepted = told.get("accept", "")
-    if asked.method != "GET":
+    headers = {name.lower(): value.lower() for name, value in request.headers}
+    accepted = headers.get("accept", "")
+    if request.method != "GET":
         return False
-    if "sec-fetch-user" not in told:
+    if "sec-fetch-user" not in headers:
         return accepted.startswith("text/html")
-    return (told.get("sec-fetch-dest"), told.get("sec-fetch-mode"), told["sec-fetch-user"]) == (
+    return (headers.get("sec-fetch-dest"), headers.get("sec-fetch-mode"), headers["sec-fetch-user"]) == (
         "document", "navigate", "?1") and "text/html" in accepted
 
 
-def _looked_at(wanted: OutcomeCheck, evidence: Evidence) -> list[Asked]:
+def _looked_at(wanted: OutcomeCheck, evidence: Evidence) -> list[Request]:
     """The requests that a check is held against, the last first; no files that pages are made of."""
-    events = [each for each in sorted(evidence.requests or (), key=lambda each: each.time)
-              if not split_address(each.url).path.endswith(_FILES)]
-    return [each for each in events if is_navigation(each)][-1:] if wanted["events"] == "navigation" else events[::-1]
+    events = [request for request in sorted(evidence.requests or (), key=lambda request: request.time)
+              if not split_address(request.url).path.endswith(_FILES)]
+    return [request for request in events
+            if is_navigation(request)][-1:] if wanted["events"] == "navigation" else events[::-1]
 
 
-def _unlike(wanted: OutcomeCheck, asked: Asked) -> str:
+def _unlike(wanted: OutcomeCheck, request: Request) -> str:
     """Why a request is not the wanted one; empty when it is."""
-    if wanted.get("method", asked.method) != asked.method:
+    if wanted.get("method", request.method) != request.method:
         return _ELSEWHERE
-    address = address_of(asked.url)
+    address = address_of(request.url)
     if not _address_fits(wanted["match"], address):
         return _ELSEWHERE
-    status = wanted.get("status", asked.status if 0 < asked.status < 400 else None)
-    if status != asked.status and ("status" not in wanted or status is not None):
-        return f"it was answered {asked.status or 'by nobody'}"
-    return _query_differs(wanted, dict(address.parameters)) or _body_differs(wanted.get("body", {}), asked)
+    status = wanted.get("status", request.status if 0 < request.status < 400 else None)
+    if status != request.status and ("status" not in wanted or status is not None):
+        return f"it was answered {request.status or 'by nobody'}"
+    return _query_differs(wanted, dict(address.parameters)) or _body_differs(wanted.get("body", {}), request)
 
 
 def _address_fits(match: Match, address: Address) -> bool:
     value = match.get("value")
     if value is None or value["type"] != "url":
         return bool(holds(match, address.base)[0])
-    if any(compiled(each, False).match(address.base) for each in value.get("patterns", [])):
+    if any(compiled(pattern, False).match(address.base) for pattern in value.get("patterns", [])):
         return True
-    return any(address_of(each).plain == address.plain for each in value.get("any_of", []))
+    return any(address_of(pattern).plain == address.plain for pattern in value.get("any_of", []))
 
 
-def _query_differs(wanted: OutcomeCheck, given: dict[str, str]) -> str:
+def _query_differs(wanted: OutcomeCheck, actual: dict[str, str]) -> str:
     matches, ignored = wanted.get("query", {}), wanted.get("ignored")
     for name, match in matches.items():
-        if reason := _differs(match, given.get(name, "")):
-            return f"parameter {shown(name)}: {reason}"
+        if reason := _differs(match, actual.get(name, "")):
+            return f"parameter {shorten(name)}: {reason}"
     others = {name.lower() for name in matches} if ignored is None else set()
-    for name, value in given.items():
+    for name, value in actual.items():
         if value and name not in matches:
             if name.lower() in others:
-                raise Undecided(f"parameter {shown(name)} is there in other letters")
+                raise Undecided(f"parameter {shorten(name)} is there in other letters")
             if ignored and not name.isascii():
                 raise Undecided("a parameter has letters that are not compared here")
-            if ignored is not None and not any(compiled(each, False).search(name) for each in ignored):
-                return f"parameter {shown(name)} is there"
+            if ignored is not None and not any(compiled(pattern, False).search(name) for pattern in ignored):
+                return f"parameter {shorten(name)} is there"
     return ""
 
 
-def _body_differs(wanted: dict[str, Match], asked: Asked) -> str:
+def _body_differs(wanted: dict[str, Match], request: Request) -> str:
     if not wanted:
         return ""
-    body = posted(asked)
+    body = posted(request)
     if not body:
         return "what was sent is no form and no JSON object"
     for name, match in wanted.items():
         if reason := _differs(match, member(body, name)):
-            return f"field {shown(name)}: {reason}"
+            return f"field {shorten(name)}: {reason}"
     return ""
 
 
-def _differs(match: Match, given: Any) -> str:
+def _differs(match: Match, actual: Any) -> str:
     value: Value | None = match.get("value")
     if value is None:
-        decided, reason = holds(match, given if isinstance(given, str) else "" if given is None else json.dumps(given))
+        decided, reason = holds(match,
+                                actual if isinstance(actual, str) else "" if actual is None else json.dumps(actual))
         if decided is None:
             raise Undecided(reason)
         return reason
-    if fits(value, given):
+    if fits(value, actual):
         return ""
-    return "is missing" if given is None else f"{shown(str(given))} is not what is wanted"
+    return "is missing" if actual is None else f"{shorten(str(actual))} is not what is wanted"
 
 
-def posted(asked: Asked) -> dict[str, Any]:
+def posted(request: Request) -> dict[str, Any]:
     """What a request sent, by the names of fields or members, as its content type says; empty for anything else."""
-    kind = next((value for name, value in asked.headers if name.lower() == "content-type"), "")
-    text = asked.body.decode("utf-8", "replace")
+    kind = next((value for name, value in request.headers if name.lower() == "content-type"), "")
+    text = request.body.decode("utf-8", "replace")
     if not text:
         return {}
     if _FORM in kind:
@@ -145,14 +147,14 @@ def posted(asked: Asked) -> dict[str, Any]:
 
 
 def _parts(text: str, boundary: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    parts: dict[str, Any] = {}
     for part in text.split(f"--{boundary}"):
         gap = "\r\n\r\n" if "\r\n\r\n" in part.strip() else "\n\n"
         head, there, body = part.strip().partition(gap)
-        line = next((each for each in head.split("\r\n") if each.lower().startswith("content-disposition:")), "")
+        line = next((header for header in head.split("\r\n") if header.lower().startswith("content-disposition:")), "")
         if there and (name := _NAME.search(line)):
-            found[name[1]] = body.rstrip("\r\n")
-    return found
+            parts[name[1]] = body.rstrip("\r\n")
+    return parts
 
 
 def member(body: dict[str, Any], path: str) -> Any:

@@ -19,7 +19,7 @@ from .values import fits
 Judge = Callable[[str, str], bool]
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _FINAL_STOP = re.compile(r"(?<!\.)\.([\])}>\"'»”’ ]{0,20})$")
-_APART = re.compile(r"([;@#$%&*?!()\[\]{}<>\"“”‘’«»„`]|\.{2,100}|--|[:,](?=\D|$))")
+_SEPARATED = re.compile(r"([;@#$%&*?!()\[\]{}<>\"“”‘’«»„`]|\.{2,100}|--|[:,](?=\D|$))")
 _ENDING = re.compile(r"(?<=[^' ])('s|'m|'d|'ll|'re|'ve|n't|')(?= |$)", re.I)
 _TWO_WORDS = re.compile(r"\b(can)(not)\b|\b(gon|wan)(na)\b|\b(gim|lem)(me)\b|\b(got)(ta)\b", re.I)
 _LEADING = re.compile(r"(^|(?<= ))'(?=\w)")
@@ -38,12 +38,12 @@ def clean(text: str) -> str:
 
 def words(text: str) -> list[str]:
     """The words and signs of a text, in order."""
-    found: list[str] = []
+    parts: list[str] = []
     for sentence in _SENTENCE.split(text):
-        apart = _APART.sub(r" \1 ", _FINAL_STOP.sub(r" . \1", sentence.strip()))
-        ended = _ENDING.sub(r" \1 ", _LEADING.sub(" ' ", apart))
-        found += _TWO_WORDS.sub(lambda two: " ".join(filter(None, two.groups())), ended).split()
-    return found
+        spaced = _SEPARATED.sub(r" \1 ", _FINAL_STOP.sub(r" . \1", sentence.strip()))
+        ended = _ENDING.sub(r" \1 ", _LEADING.sub(" ' ", spaced))
+        parts += _TWO_WORDS.sub(lambda two: " ".join(filter(None, two.groups())), ended).split()
+    return parts
 
 
 def is_in(part: str, text: str) -> bool:
@@ -54,43 +54,43 @@ def is_in(part: str, text: str) -> bool:
 
 def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | None, str]:
     """Whether a text is what it must be, and why it is not; None where only a judge could tell, and there is none."""
-    if "exact" in match and not any(clean(each) == clean(text) for each in match["exact"]):
-        return False, f"{shown(text)} is not {_or(match['exact'])}"
+    if "exact" in match and not any(clean(accepted) == clean(text) for accepted in match["exact"]):
+        return False, f"{shorten(text)} is not {_or(match['exact'])}"
     for alternatives in match.get("includes", ()):
-        if not any(is_in(each, text) for each in alternatives):
-            return False, f"{_or(alternatives)} is not in {shown(text)}"
-    for each in match.get("excludes", ()):
-        if is_in(each, text):
-            return False, f"{shown(each)} is in {shown(text)}"
-    if "one_of" in match and not any(clean(each) in clean(text) for each in match["one_of"]):
-        return False, f"none of {_or(match['one_of'])} is in {shown(text)}"
+        if not any(is_in(alternative, text) for alternative in alternatives):
+            return False, f"{_or(alternatives)} is not in {shorten(text)}"
+    for excluded in match.get("excludes", ()):
+        if is_in(excluded, text):
+            return False, f"{shorten(excluded)} is in {shorten(text)}"
+    if "one_of" in match and not any(clean(alternative) in clean(text) for alternative in match["one_of"]):
+        return False, f"none of {_or(match['one_of'])} is in {shorten(text)}"
     for alternatives in match.get("numbers", ()):
         value = _number(text)
         if value is None:
-            return False, f"{shown(text)} is no number"
-        if not any(_compares(value, each) for each in alternatives):
-            return False, f"{shown(text)} is not {' or '.join(alternatives)}"
-    if "value" in match and not (found := _value_holds(match, text))[0]:
-        return found
+            return False, f"{shorten(text)} is no number"
+        if not any(_compares(value, alternative) for alternative in alternatives):
+            return False, f"{shorten(text)} is not {' or '.join(alternatives)}"
+    if "value" in match and not (outcome := _value_holds(match, text))[0]:
+        return outcome
     if "fuzzy" not in match:
         return True, ""
     if judge is None:
-        return None, f"whether it means {shown(match['fuzzy'])} is for a judge, and there is none"
-    alike = judge(match["fuzzy"], text)
-    return alike, "" if alike else f"it does not mean {shown(match['fuzzy'])}"
+        return None, f"whether it means {shorten(match['fuzzy'])} is for a judge, and there is none"
+    is_similar = judge(match["fuzzy"], text)
+    return is_similar, "" if is_similar else f"it does not mean {shorten(match['fuzzy'])}"
 
 
 def address_holds(match: Match, url: str) -> tuple[bool | None, str]:
     """As `holds`, for an address: as it stands, but for a slash at its end and how this machine is called."""
     now = _plain(url)
     if "exact" in match and now not in map(_plain, match["exact"]):
-        return False, f"the address is {shown(url)}, not {_or(match['exact'])}"
+        return False, f"the address is {shorten(url)}, not {_or(match['exact'])}"
     for alternatives in [*match.get("includes", ()), *([match["one_of"]] if "one_of" in match else [])]:
-        if not any(_plain(each) in now for each in alternatives):
-            return False, f"{_or(alternatives)} is not in the address {shown(url)}"
-    for each in match.get("excludes", ()):
-        if _plain(each) in now:
-            return False, f"{shown(each)} is in the address {shown(url)}"
+        if not any(_plain(alternative) in now for alternative in alternatives):
+            return False, f"{_or(alternatives)} is not in the address {shorten(url)}"
+    for excluded in match.get("excludes", ()):
+        if _plain(excluded) in now:
+            return False, f"{shorten(excluded)} is in the address {shorten(url)}"
     if match.keys() & {"numbers", "fuzzy"}:
         return None, "an address is compared with exact, includes, excludes, one_of or value"
     return _value_holds(match, url) if "value" in match else (True, "")
@@ -99,19 +99,20 @@ def address_holds(match: Match, url: str) -> tuple[bool | None, str]:
 def _value_holds(match: Match, text: str) -> tuple[bool | None, str]:
     value = match["value"]
     try:
-        return (True, "") if fits(value, text) else (False, f"{shown(text)} is not the {value['type']} that is wanted")
+        return (True, "") if fits(value, text) else (False,
+                                                     f"{shorten(text)} is not the {value['type']} that is wanted")
     except Undecided as error:
         return None, str(error)
 
 
-def shown(text: str) -> str:
+def shorten(text: str) -> str:
     """A text in a reason."""
     text = " ".join(text.split())
     return f"“{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}”"
 
 
 def _or(texts: Sequence[str]) -> str:
-    return " or ".join(shown(each) for each in texts[:5]) + (" or others" if len(texts) > 5 else "")
+    return " or ".join(shorten(text) for text in texts[:5]) + (" or others" if len(texts) > 5 else "")
 
 
 def _plain(url: str) -> str:

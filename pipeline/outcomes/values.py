@@ -16,7 +16,7 @@ from schemas import InputError
 from schemas.outcome_types import Value
 
 from .addresses import address_of
-from .folding import Undecided, bare, folded, is_pattern
+from .folding import Undecided, bare, fold_text, is_pattern
 
 
 def _words(text: str) -> frozenset[str]:
@@ -30,11 +30,11 @@ _NUMBER_WORDS = _words(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
     "eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion point")
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_LONG_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+_MONTH_NAMES = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
                 "november", "december")
 _DATE_WORDS = _words(  # that dateutil knows besides; a text with any other word is no date
     "sept mon tue wed thu fri sat sun monday tuesday wednesday thursday friday saturday sunday at on and ad m t of st "
-    "nd rd th h hour hours minute minutes s second seconds am a pm p utc gmt z").union(_MONTHS, _LONG_MONTHS)
+    "nd rd th h hour hours minute minutes s second seconds am a pm p utc gmt z").union(_MONTHS, _MONTH_NAMES)
 _DATES = (
     re.compile(r"(?P<y>\d{4})([-/])(?P<m>\d{1,2})\2(?P<d>\d{1,2})"),
     re.compile(r"(?P<m>\d{1,2})([-/])(?P<d>\d{1,2})\2(?P<y>\d{4})"),
@@ -60,7 +60,7 @@ def compiled(pattern: str, ignore_case: bool) -> Any:
     options = re2.Options()
     options.case_sensitive, options.log_errors = not ignore_case, False
     try:
-        if any(each in pattern for each in _OTHERWISE) or not pattern.isascii():
+        if any(token in pattern for token in _OTHERWISE) or not pattern.isascii():
             raise re.error("has what is read otherwise elsewhere")
         re.compile(pattern)  # what is wrong for its evaluator
         return re2.compile(pattern, options)
@@ -69,84 +69,87 @@ def compiled(pattern: str, ignore_case: bool) -> Any:
         raise InputError(f"pattern {pattern[:60]!r}: {reason[:80]}") from None
 
 
-def fits(value: Value, given: Any) -> bool:
+def fits(value: Value, actual: Any) -> bool:
     """Whether a value from JSON, a form or a text is one that is wanted; raises Undecided."""
     wanted = value.get("any_of", [])
-    if given is None:
+    if actual is None:
         return None in wanted
-    known = [each for each in wanted if each is not None]
+    known = [value_wanted for value_wanted in wanted if value_wanted is not None]
     if value["type"] == "currency":  # whose other alternatives its evaluator does not look at
         known = known[:1]
-    if isinstance(given, str) and given in known and not _blank_address(value, given):
+    if isinstance(actual, str) and actual in known and not _blank_address(value, actual):
         return True
     if value["type"] in ("string", "parameter"):
-        return _text_fits(value, known, given)
-    if value["type"] == "url" and _elsewhere(known, given):
+        return _text_fits(value, known, actual)
+    if value["type"] == "url" and _is_other_address(known, actual):
         return False
     try:
-        forms = _forms(value["type"], given)
+        forms = _forms(value["type"], actual)
     except Unfit:
         return False
-    meant = [_FORMS[value["type"]](each) for each in known]
+    meant = [_FORMS[value["type"]](alternative) for alternative in known]
     if value["type"] == "currency":
         return abs(meant[0] - forms[0]) <= _TOLERANCE if meant else False
     if value["type"] == "duration":
-        return any(abs(one - other) <= max(_SECONDS, max(one, other) * _SHARE) for one in meant for other in forms)
-    return any(one == other for one in meant for other in forms)
+        return any(abs(expected - actual_form) <= max(_SECONDS, max(expected, actual_form) * _SHARE)
+                   for expected in meant for actual_form in forms)
+    return any(expected == actual_form for expected in meant for actual_form in forms)
 
 
 def check_value(value: Value) -> None:
     """Raises InputError where what is wanted can itself not be read."""
-    for each in value.get("any_of", []):
-        if each is not None:
+    for text in value.get("any_of", []):
+        if text is not None:
             try:
-                form = _FORMS[value["type"]](each)
+                form = _FORMS[value["type"]](text)
                 if form != form or (value["type"] == "string" and is_pattern(form)):
                     raise Unfit
             except Unfit:
-                raise InputError(f"{each!r} is no {value['type']}") from None
+                raise InputError(f"{text!r} is no {value['type']}") from None
             except Undecided as error:
                 if value["type"] not in ("string", "list"):
-                    raise InputError(f"{each!r}: {error}") from None
+                    raise InputError(f"{text!r}: {error}") from None
     for pattern in value.get("patterns", []):
         compiled(pattern, True)
 
 
-def _blank_address(value: Value, given: str) -> bool:
-    return value["type"] not in ("string", "parameter") and not given.strip()
+def _blank_address(value: Value, actual: str) -> bool:
+    return value["type"] not in ("string", "parameter") and not actual.strip()
 
 
-def _elsewhere(known: list[Any], given: Any) -> bool:
+def _is_other_address(known: list[Any], actual: Any) -> bool:
     """Whether what was given is no address of a kind that is wanted: without a scheme it would be one of https."""
-    return isinstance(given, str) and ":" not in given and not any(each.lower().startswith("https") for each in known)
+    return isinstance(actual,
+                      str) and ":" not in actual and not any(address.lower().startswith("https") for address in known)
 
 
-def _text_fits(value: Value, known: list[Any], given: Any) -> bool:
+def _text_fits(value: Value, known: list[Any], actual: Any) -> bool:
     form = _FORMS[value["type"]]
     try:
-        texts = _forms(value["type"], given)
+        texts = _forms(value["type"], actual)
     except Unfit:
         return False
-    if value["type"] == "string" and any(is_pattern(each) for text in texts for each in (text, bare(text))):
+    if value["type"] == "string" and any(is_pattern(candidate) for text in texts for candidate in (text, bare(text))):
         raise Undecided("what was given is itself a pattern")
-    if "__" in str(given) and any("http" in str(each) for each in known):
+    if "__" in str(actual) and any("http" in str(candidate) for candidate in known):
         raise Undecided("it may name a site by a placeholder")
-    if value["type"] == "string" and "patterns" in value and "http" in str(given):
+    if value["type"] == "string" and "patterns" in value and "http" in str(actual):
         raise Undecided("an address in a text is not held against a pattern")
     if value["type"] == "parameter" and "patterns" in value and not all(map(str.isascii, texts)):
         raise Undecided("it holds letters that are not compared here")
     if any(pattern.match(text) if value["type"] == "parameter" else pattern.fullmatch(text) for pattern in
-           (compiled(each, value["type"] == "string") for each in value.get("patterns", [])) for text in texts):
+           (compiled(candidate, value["type"] == "string") for candidate in value.get("patterns", []))
+           for text in texts):
         return True
     unsaid: Undecided | None = None
-    for each in known:
+    for candidate in known:
         try:
-            meant = form(each)
+            meant = form(candidate)
         except Undecided as error:
             unsaid = error
             continue
         if meant in texts or (value["type"] == "string" and bare(meant) in map(bare, texts)):
-            if "http" in meant and _addresses(each) != _addresses(given):
+            if "http" in meant and _addresses(candidate) != _addresses(actual):
                 raise Undecided("an address in a text is written in other letters")
             return True
     if unsaid:
@@ -158,31 +161,31 @@ def _addresses(text: Any) -> list[str]:
     return [word for word in str(text).split() if "http" in word.lower()]
 
 
-def _forms(kind: str, given: Any) -> list[Any]:
+def _forms(kind: str, actual: Any) -> list[Any]:
     """What was given, as it is compared; a list holds alternatives."""
-    if isinstance(given, dict):
+    if isinstance(actual, dict):
         raise Undecided("an object stands where one value is wanted")
-    if not isinstance(given, list):
-        return [_FORMS[kind](given)]
-    if len(given) < 2:
+    if not isinstance(actual, list):
+        return [_FORMS[kind](actual)]
+    if len(actual) < 2:
         raise Unfit
-    if any(isinstance(each, dict | list) for each in given):
+    if any(isinstance(entry, dict | list) for entry in actual):
         raise Undecided("a list stands where one value is wanted")
-    return [_FORMS[kind](each) for each in given]
+    return [_FORMS[kind](entry) for entry in actual]
 
 
-def _string(given: Any) -> str:
-    return folded(given) if isinstance(given, str) else str(given).lower() if given else ""
+def _string(actual: Any) -> str:
+    return fold_text(actual) if isinstance(actual, str) else str(actual).lower() if actual else ""
 
 
-def _parameter(given: Any) -> str:
-    return str(given).lower().strip()
+def _parameter(actual: Any) -> str:
+    return str(actual).lower().strip()
 
 
-def _number(given: Any) -> float:
-    if isinstance(given, int | float):
-        return float(given)
-    text = folded(given or "")
+def _number(actual: Any) -> float:
+    if isinstance(actual, int | float):
+        return float(actual)
+    text = fold_text(actual or "")
     try:
         return float(text.replace(",", "").replace(" ", ""))
     except ValueError:
@@ -191,18 +194,18 @@ def _number(given: Any) -> float:
         raise Unfit from None
 
 
-def _boolean(given: Any) -> bool:
-    if isinstance(given, int | float):
-        return bool(given)
-    text = folded(given or "")
+def _boolean(actual: Any) -> bool:
+    if isinstance(actual, int | float):
+        return bool(actual)
+    text = fold_text(actual or "")
     if text not in _YES + _NO:
         raise Unfit
     return text in _YES
 
 
-def _currency(given: Any) -> Decimal:
-    text = folded(given) if isinstance(given, str) else "" if given is None else str(given)
-    amounts = [each for each in _AMOUNTS.findall(text) if any(map(str.isdigit, each))]
+def _currency(actual: Any) -> Decimal:
+    text = fold_text(actual) if isinstance(actual, str) else "" if actual is None else str(actual)
+    amounts = [amount_text for amount_text in _AMOUNTS.findall(text) if any(map(str.isdigit, amount_text))]
     if not amounts:
         if "free" in text:
             return Decimal(0)
@@ -221,14 +224,14 @@ def _currency(given: Any) -> Decimal:
     return -value if negative else value
 
 
-def _date(given: Any) -> str:
-    text = " ".join(folded(given).replace(",", ", ").split()) if isinstance(given, str) else ""
+def _date(actual: Any) -> str:
+    text = " ".join(fold_text(actual).replace(",", ", ").split()) if isinstance(actual, str) else ""
     if not text:
         raise Unfit
     for pattern in _DATES:
-        if found := pattern.fullmatch(text):
+        if match := pattern.fullmatch(text):
             try:
-                return date(int(found["y"]), _month(found["m"]), int(found["d"])).isoformat()
+                return date(int(match["y"]), _month(match["m"]), int(match["d"])).isoformat()
             except ValueError:
                 break
     if not _DATE_WORDS.issuperset(_WORD.findall(text)):
@@ -239,17 +242,17 @@ def _date(given: Any) -> str:
 def _month(text: str) -> int:
     if text.isdigit():
         return int(text)
-    for names in (_MONTHS, _LONG_MONTHS):
+    for names in (_MONTHS, _MONTH_NAMES):
         if text in names:
             return names.index(text) + 1
     raise ValueError(text)
 
 
-def _duration(given: Any) -> float:
-    text = folded(given) if isinstance(given, str) else str(given or "")
-    found = _CLOCK.fullmatch(text) or _LASTING.fullmatch(text)
-    if found and any(found.groups()):
-        hours, minutes, seconds = (int(each or 0) for each in found.groups())
+def _duration(actual: Any) -> float:
+    text = fold_text(actual) if isinstance(actual, str) else str(actual or "")
+    match = _CLOCK.fullmatch(text) or _LASTING.fullmatch(text)
+    if match and any(match.groups()):
+        hours, minutes, seconds = (int(group or 0) for group in match.groups())
         return float(hours * 3600 + minutes * 60 + seconds)
     try:
         float(text)
@@ -259,10 +262,10 @@ def _duration(given: Any) -> float:
     raise Unfit
 
 
-def _named_month(given: Any) -> int:
-    if isinstance(given, bool | float) or given is None:
+def _named_month(actual: Any) -> int:
+    if isinstance(actual, bool | float) or actual is None:
         raise Undecided("how this month is read is not sure")
-    text = folded(given) if isinstance(given, str) else str(given)
+    text = fold_text(actual) if isinstance(actual, str) else str(actual)
     try:
         number = int(text) if text.removeprefix("-").isdigit() else _month(text)
     except ValueError:
@@ -274,18 +277,18 @@ def _named_month(given: Any) -> int:
     return number
 
 
-def _list(given: Any) -> tuple[str, ...]:
-    text = folded(given) if isinstance(given, str) else str(given) if given else ""
+def _list(actual: Any) -> tuple[str, ...]:
+    text = fold_text(actual) if isinstance(actual, str) else str(actual) if actual else ""
     items = sorted(item.strip() for item in text.split(",") if item.strip())
     if not items:
         raise Unfit
     return tuple(items)
 
 
-def _url(given: Any) -> Any:
-    if not isinstance(given, str) or not given.strip() or is_pattern(given.strip()):
-        raise Unfit if not isinstance(given, str) or not given.strip() else Undecided("it is itself a pattern")
-    return address_of(given).whole
+def _url(actual: Any) -> Any:
+    if not isinstance(actual, str) or not actual.strip() or is_pattern(actual.strip()):
+        raise Unfit if not isinstance(actual, str) or not actual.strip() else Undecided("it is itself a pattern")
+    return address_of(actual).normalized
 
 
 _FORMS: dict[str, Callable[[Any], Any]] = {

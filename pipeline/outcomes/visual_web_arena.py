@@ -78,18 +78,18 @@ class _Reading:
         if not isinstance(wanted, dict) or not wanted:
             raise self._wrong("eval.reference_answers", "an object")
         rest = {name: value for name, value in wanted.items() if name != "fuzzy_match"}
-        found: list[OutcomeCheck] = []
+        checks: list[OutcomeCheck] = []
         if rest:
-            found.append({"kind": "answer", "match": self._match(rest, "eval.reference_answers")})
+            checks.append({"kind": "answer", "match": self._match(rest, "eval.reference_answers")})
         if "fuzzy_match" not in wanted:
-            return found
+            return checks
         meant = wanted["fuzzy_match"]
         if meant != NOT_POSSIBLE:
-            return [*found, {"kind": "answer", "match": {"fuzzy": _joined(meant)}}]
+            return [*checks, {"kind": "answer", "match": {"fuzzy": _joined(meant)}}]
         impossible: OutcomeCheck = {"kind": "answer", "match": {"exact": [NOT_POSSIBLE]}}
         if not (note := self._eval.get("string_note")):
-            return [*found, impossible]
-        return [*found, {"kind": "any", "checks": [
+            return [*checks, impossible]
+        return [*checks, {"kind": "any", "checks": [
             impossible, {"kind": "answer", "match": {"fuzzy": str(note)}}]}]
 
     def _url(self) -> list[OutcomeCheck]:
@@ -103,9 +103,9 @@ class _Reading:
 
     def _programs(self) -> list[OutcomeCheck]:
         programs = self._eval.get("program_html")
-        if not isinstance(programs, list) or not all(isinstance(each, dict) for each in programs):
+        if not isinstance(programs, list) or not all(isinstance(program, dict) for program in programs):
             raise self._wrong("eval.program_html", "a list of objects")
-        return [self._program(each, f"eval.program_html.{number}") for number, each in enumerate(programs)]
+        return [self._program(program, f"eval.program_html.{number}") for number, program in enumerate(programs)]
 
     def _program(self, program: dict[str, Any], field: str) -> OutcomeCheck:
         url, locator = str(program.get("url", "last")), str(program.get("locator", "")).strip()
@@ -120,43 +120,45 @@ class _Reading:
             self.notes.append(f"{field}: {', '.join(kinds)} must all hold; the published evaluator looks at "
                               f"{kinds[0]} only")
         match = self._match(wanted, f"{field}.required_contents")
-        place = {} if url == "last" else {"page": url}
+        page = {} if url == "last" else {"page": url}
         if not locator:
-            return {"kind": "text", "match": match, **place}  # type: ignore[typeddict-item]
+            return {"kind": "text", "match": match, **page}  # type: ignore[typeddict-item]
         if not locator.startswith(_SCRIPTS):
             raise self._wrong(f"{field}.locator", "empty, or begin with document., [...document., lambda: or func:")
-        before = {"before": [str(each) for each in program["prep_actions"]]} if program.get("prep_actions") else {}
-        return {"kind": "script", "expression": locator, "match": match, **place, **before}  # type: ignore[typeddict-item]
+        before = {"before": [str(statement)
+                             for statement in program["prep_actions"]]} if program.get("prep_actions") else {}
+        return {"kind": "script", "expression": locator, "match": match, **page, **before}  # type: ignore[typeddict-item]
 
     def _pictures(self) -> list[OutcomeCheck]:
         queries = self._eval.get("page_image_query")
-        if not isinstance(queries, list) or not all(isinstance(each, dict) for each in queries):
+        if not isinstance(queries, list) or not all(isinstance(query_, dict) for query_ in queries):
             raise self._wrong("eval.page_image_query", "a list of objects")
-        found: list[OutcomeCheck] = []
+        checks: list[OutcomeCheck] = []
         for number, query in enumerate(queries):
             field, url = f"eval.page_image_query.{number}", str(query.get("eval_image_url", "last"))
             if url.startswith("func:"):
-                found.append(self._unknown(field, f"its address is a program of the benchmark's own ({url[:60]})"))
+                checks.append(self._unknown(field, f"its address is a program of the benchmark's own ({url[:60]})"))
                 continue
             if query.get("eval_vqa"):
-                found.append(self._unknown(field, "its questions about pictures need a vision model"))
+                checks.append(self._unknown(field, "its questions about pictures need a vision model"))
             if named := query.get("eval_fuzzy_image_match"):
-                found.append(self._alike(query, field, named.split(OR) if isinstance(named, str) else named, url))
-        return found
+                checks.append(self._similar_picture(query, field, named.split(OR) if isinstance(named, str) else named,
+                                                    url))
+        return checks
 
-    def _alike(self, query: dict[str, Any], field: str, addresses: Sequence[Any], url: str) -> OutcomeCheck:
+    def _similar_picture(self, query: dict[str, Any], field: str, addresses: Sequence[Any], url: str) -> OutcomeCheck:
         name = query.get("eval_image_class") or ""
         rest: dict[str, Any] = {"css": f".{name} img, img.{name}" if name else "img"}
         rest |= {} if url == "last" else {"page": url}
         if "ssim_threshold" in query:
             rest["least"] = query["ssim_threshold"]
-        known = [digest for each in addresses if (digest := self._find(str(each)))]
+        known = [digest for address in addresses if (digest := self._find(str(address)))]
         if len(known) < len(addresses):
             reason = "the picture that it is held against is not at hand; put it beside the task"
             missing = self._unknown(field, reason)
             if not known:
                 return missing
-        checks: list[OutcomeCheck] = [{"kind": "picture", "picture": each, **rest} for each in known]  # type: ignore[typeddict-item]
+        checks: list[OutcomeCheck] = [{"kind": "picture", "picture": digest, **rest} for digest in known]  # type: ignore[typeddict-item]
         if len(known) < len(addresses):
             checks.append(missing)
         return checks[0] if len(checks) == 1 else {"kind": "any", "checks": checks}
@@ -169,21 +171,21 @@ class _Reading:
         """What a text must be; raises InputError for a rule that there is none of."""
         match: Match = {}
         for name, value in wanted.items():
-            each = value if isinstance(value, list) else [value]
-            if not each or not all(isinstance(one, str | int | float) for one in each):
+            alternatives = value if isinstance(value, list) else [value]
+            if not alternatives or not all(isinstance(alternative, str | int | float) for alternative in alternatives):
                 raise self._wrong(f"{field}.{name}", "a text or a list of texts")
-            texts = [str(one) for one in each]
+            texts = [str(alternative) for alternative in alternatives]
             match name:
                 case "exact_match":
-                    match["exact"] = [part for one in texts for part in one.split(OR)]
+                    match["exact"] = [part for alternative in texts for part in alternative.split(OR)]
                 case "must_include":
-                    match["includes"] = [one.split(OR) for one in texts]
+                    match["includes"] = [alternative.split(OR) for alternative in texts]
                 case "must_exclude":
                     match["excludes"] = texts
                 case "one_of":
                     match["one_of"] = texts
                 case "required_values":
-                    match["numbers"] = [one.split(OR) for one in texts]
+                    match["numbers"] = [alternative.split(OR) for alternative in texts]
                 case "fuzzy_match":
                     match["fuzzy"] = _joined(value)
                 case _:
@@ -217,7 +219,7 @@ def write(outcome: Outcome, intent: str, start_urls: Sequence[str], task_id: int
 
 def _flat(checks: Sequence[OutcomeCheck]) -> list[OutcomeCheck]:
     """The checks without groups of `all`, which is what a task is."""
-    return [one for each in checks for one in (_flat(each["checks"]) if each["kind"] == "all" else [each])]
+    return [inner for check in checks for inner in (_flat(check["checks"]) if check["kind"] == "all" else [check])]
 
 
 def _write_check(check: OutcomeCheck, parts: dict[str, Any]) -> str:
@@ -253,7 +255,7 @@ def _rules(match: Match) -> dict[str, Any]:
         rules["exact_match"] = OR.join(match["exact"])
     for name, wanted in (("must_include", match.get("includes")), ("required_values", match.get("numbers"))):
         if wanted:
-            rules[name] = [OR.join(each) for each in wanted]
+            rules[name] = [OR.join(choices) for choices in wanted]
     for name, texts in (("must_exclude", match.get("excludes")), ("one_of", match.get("one_of"))):
         if texts:
             rules[name] = texts

@@ -55,7 +55,7 @@ def read(content: dict[str, Any], where: str, sites: Mapping[str, str] | None = 
     validated(outcome, OutcomeSchema(), where)
     starts = content.get("start_urls")
     return Task(str(content.get("task_id", "")), reading.shown(content.get("intent")),
-                tuple(reading.shown(each) for each in starts) if isinstance(starts, list) else (), outcome,
+                tuple(reading.shown(start) for start in starts) if isinstance(starts, list) else (), outcome,
                 tuple(reading.notes))
 
 
@@ -70,29 +70,30 @@ class _Reading:
         self._type = ""
 
     def checks(self) -> list[OutcomeCheck]:
-        responses = [each for each in self._eval if isinstance(each, dict) and each.get("evaluator") == RESPONSE]
+        responses = [evaluator for evaluator in self._eval if isinstance(evaluator, dict)
+                     and evaluator.get("evaluator") == RESPONSE]
         if not responses:
             raise self._wrong("eval", f"a list with an {RESPONSE}")
-        for number, each in enumerate(self._eval):
-            if not isinstance(each, dict) or each.get("evaluator") not in (RESPONSE, EVENT):
+        for number, evaluator in enumerate(self._eval):
+            if not isinstance(evaluator, dict) or evaluator.get("evaluator") not in (RESPONSE, EVENT):
                 raise self._wrong(f"eval.{number}.evaluator", f"{RESPONSE} or {EVENT}")
-            if not isinstance(each.get("expected"), dict):
+            if not isinstance(evaluator.get("expected"), dict):
                 raise self._wrong(f"eval.{number}.expected", "an object")
         self._type = self._task_type(responses[0]["expected"], f"eval.{self._eval.index(responses[0])}")
-        return [self._check(each, f"eval.{number}") for number, each in enumerate(self._eval)]
+        return [self._check(evaluator, f"eval.{number}") for number, evaluator in enumerate(self._eval)]
 
     def shown(self, text: Any) -> str:
         """A text of the task with the addresses of its sites, where they are known."""
-        return _PLACEHOLDER.sub(lambda found: self._sites.get(found[0], found[0]), str(text or ""))
+        return _PLACEHOLDER.sub(lambda match: self._sites.get(match[0], match[0]), str(text or ""))
 
     def _wrong(self, field: str, expected: str) -> InputError:
         return InputError(f"{self._where}: field {field}: must be {expected}")
 
     def _task_type(self, expected: dict[str, Any], field: str) -> str:
-        told = expected.get("task_type", expected.get("performed_operation"))
-        if not isinstance(told, str) or told.upper() not in TASK_TYPES:
+        task_type = expected.get("task_type", expected.get("performed_operation"))
+        if not isinstance(task_type, str) or task_type.upper() not in TASK_TYPES:
             raise self._wrong(f"{field}.expected.task_type", " or ".join(TASK_TYPES))
-        return told.upper()
+        return task_type.upper()
 
     def _check(self, entry: dict[str, Any], field: str) -> OutcomeCheck:
         try:
@@ -112,17 +113,17 @@ class _Reading:
         _only(expected, {"task_type", "performed_operation", "status", "retrieved_data"})
         if "retrieved_data" not in expected:
             raise _UnsaidError("retrieved_data is not there, so its evaluator accepts no answer")
-        found: OutcomeCheck = {"kind": "response", "task_type": kind, "task_status": status}
+        check: OutcomeCheck = {"kind": "response", "task_type": kind, "task_status": status}
         data = expected["retrieved_data"]
         if self._type != "RETRIEVE":
             if data:
                 raise _UnsaidError("data of a task that retrieves none")
-            return found
+            return check
         schema = entry.get("results_schema") or {}
         if data and (not isinstance(data, list) or schema.get("type", "array") != "array"):
             raise _UnsaidError("its data are not as results_schema says, so its evaluator accepts none")
-        found["data"] = [self._item(each, schema.get("items") or {}) for each in data or ()]
-        return found | {"ordered": True} if entry.get("ordered") else found  # type: ignore[return-value]
+        check["data"] = [self._item(item, schema.get("items") or {}) for item in data or ()]
+        return check | {"ordered": True} if entry.get("ordered") else check  # type: ignore[return-value]
 
     def _item(self, item: Any, schema: dict[str, Any]) -> DataItem:
         if schema.get("type") != "object":
@@ -134,32 +135,32 @@ class _Reading:
         kinds = schema.get("properties") or {}
         return {"members": {str(name): self._value(value, kinds.get(name) or {}) for name, value in item.items()}}
 
-    def _value(self, given: Any, schema: dict[str, Any]) -> Value:
+    def _value(self, expected: Any, schema: dict[str, Any]) -> Value:
         """A value that is wanted, or alternatives of it."""
         format = schema.get("format") or schema.get("type") or "string"
         if schema.get("type") in ("array", "object") or format not in _TYPES:
             raise _UnsaidError(f"values of the format {format} are not compared")
         value: Value = {"type": _TYPES[format]}
-        each = given if isinstance(given, list) else [given]
-        if isinstance(given, list) and len(given) < 2:
+        alternatives = expected if isinstance(expected, list) else [expected]
+        if isinstance(expected, list) and len(expected) < 2:
             raise _UnsaidError("a list of one alternative, which its evaluator takes for a mistake")
-        if None in each and isinstance(given, list):
+        if None in alternatives and isinstance(expected, list):
             raise _UnsaidError("an alternative that is null")
-        for one in each:
-            self._add(value, one)
+        for alternative in alternatives:
+            self._add(value, alternative)
         return _checked(value)
 
-    def _add(self, value: Value, given: Any) -> None:
-        if isinstance(given, dict | list):
+    def _add(self, value: Value, expected: Any) -> None:
+        if isinstance(expected, dict | list):
             raise _UnsaidError("an alternative that is no text, number, true or false")
-        if is_pattern(given):
-            if value["type"] != "string" or _PLACEHOLDER.search(given):
+        if is_pattern(expected):
+            if value["type"] != "string" or _PLACEHOLDER.search(expected):
                 raise _UnsaidError(f"a pattern of a {value['type']}")
-            value.setdefault("patterns", []).append(given)
+            value.setdefault("patterns", []).append(expected)
             return
-        if value["type"] == "url" and not str(given).lower().startswith(("git@", "ssh://")):
+        if value["type"] == "url" and not str(expected).lower().startswith(("git@", "ssh://")):
             raise _UnsaidError("an address in an answer, other than of a repository over SSH")
-        value.setdefault("any_of", []).append(self._rendered(given) if isinstance(given, str) else given)
+        value.setdefault("any_of", []).append(self._rendered(expected) if isinstance(expected, str) else expected)
 
     # --- Network events
 
@@ -173,64 +174,65 @@ class _Reading:
         addresses = self._addresses(expected.get("url"))
         navigation = self._type == "NAVIGATE" and method == "GET"
         status = expected.get("response_status", 200)
-        found: OutcomeCheck = {
+        check: OutcomeCheck = {
             "kind": "request", "method": method, "match": {"value": addresses},
             "events": "navigation" if navigation else "last" if entry.get("last_event_only", True) else "any",
             "status": 0 if status == NO_ANSWER else status}
-        self._query(entry, found, self._parameters(expected))
+        self._query(entry, check, self._parameters(expected))
         if expected.get("post_data"):
-            found["body"] = self._body(entry, expected["post_data"])
+            check["body"] = self._body(entry, expected["post_data"])
         if not entry.get("should_not_exist"):
-            return found
+            return check
         if navigation:
             raise _UnsaidError("that there is no navigation at all")
         return {"kind": "not", "checks": [{"kind": "request", "events": "any", "method": method, "status": None,
-                                           "match": found["match"]}]}
+                                           "match": check["match"]}]}
 
     def _addresses(self, url: Any) -> Value:
         value: Value = {"type": "url"}
         if isinstance(url, list) and len(url) < 2:
             raise _UnsaidError("a list of one address, which its evaluator takes for a mistake")
-        for each in url if isinstance(url, list) else [url]:
-            if not isinstance(each, str) or not each:
+        for url_ in url if isinstance(url, list) else [url]:
+            if not isinstance(url_, str) or not url_:
                 raise _UnsaidError("its address is no text")
-            if is_pattern(each):
-                if _PLACEHOLDER.search(each, 2):
+            if is_pattern(url_):
+                if _PLACEHOLDER.search(url_, 2):
                     raise _UnsaidError("a site's placeholder inside a pattern")
-                value.setdefault("patterns", []).append(self._rendered(each))
-            elif not _PLACEHOLDER.match(each):
+                value.setdefault("patterns", []).append(self._rendered(url_))
+            elif not _PLACEHOLDER.match(url_):
                 raise _UnsaidError("an address of none of the task's sites")
             else:
-                address = self._rendered(each)
+                address = self._rendered(url_)
                 address_of(address)
                 value.setdefault("any_of", []).append(address)
         return _checked(value)
 
     def _parameters(self, expected: dict[str, Any]) -> dict[str, str]:
         """Parameters that are wanted, by name, as they are compared."""
-        told, url = expected.get("query_params"), expected["url"]
-        if told is None:
-            each = [{} if is_pattern(one) else dict(address_of(self._rendered(one)).parameters)
-                    for one in (url if isinstance(url, list) else [url])]
-            if any(one != each[0] for one in each):
+        parameters, url = expected.get("query_params"), expected["url"]
+        if parameters is None:
+            alternatives = [{} if is_pattern(address) else dict(address_of(self._rendered(address)).parameters)
+                    for address in (url if isinstance(url, list) else [url])]
+            if any(alternative != alternatives[0] for alternative in alternatives):
                 raise _UnsaidError("alternatives of the address with other parameters")
-            return each[0]
-        if not isinstance(told, dict) or any(
-                not isinstance(values, list) or any(not isinstance(one, str) for one in values)
-                for values in told.values()):
+            return alternatives[0]
+        if not isinstance(parameters, dict) or any(
+                not isinstance(values, list) or any(not isinstance(alternative, str) for alternative in values)
+                for values in parameters.values()):
             raise _UnsaidError("query_params that are no lists of texts")
-        return {name: sorted(self._rendered(one).lower().strip() for one in values)[0] if values else ""
-                for name, values in told.items()}
+        return {name: sorted(self._rendered(alternative).lower().strip() for alternative in values)[0] if values else ""
+                for name, values in parameters.items()}
 
-    def _query(self, entry: dict[str, Any], found: OutcomeCheck, wanted: dict[str, str]) -> None:
+    def _query(self, entry: dict[str, Any], check: OutcomeCheck, wanted: dict[str, str]) -> None:
         """What parameters must be, and which others may be there."""
         patterns = list(entry.get("ignored_query_params_patterns") or ())
         names = list(entry.get("ignored_query_params") or ())
         but = _all_but(patterns[0]) if len(patterns) == 1 and not names else None
         if but is None:
-            found["ignored"] = [f"^{re2.escape(name)}$" for name in names] + [f"(?i){each}" for each in patterns]
-            tests = [_compiled(each) for each in found["ignored"]]
-            wanted = {name: value for name, value in wanted.items() if not any(each.search(name) for each in tests)}
+            check["ignored"] = [f"^{re2.escape(name)}$" for name in names] + [f"(?i){pattern}" for pattern in patterns]
+            tests = [_compiled(pattern) for pattern in check["ignored"]]
+            wanted = {name: value for name,
+                      value in wanted.items() if not any(pattern.search(name) for pattern in tests)}
         else:
             if others := [name for name in wanted if name not in but]:
                 raise _UnsaidError(f"parameter {others[0]} is wanted and ignored")
@@ -240,20 +242,20 @@ class _Reading:
             query[name] = {"value": _checked({"type": "parameter", "patterns": [value]} if is_pattern(value) else
                                              {"type": "parameter", "any_of": [value]})}
         if query:
-            found["query"] = query
+            check["query"] = query
 
     def _body(self, entry: dict[str, Any], wanted: Any) -> dict[str, Match]:
         schema = entry.get("post_data_schema") or {"type": "object"}
         if not isinstance(wanted, dict) or schema.get("type") != "object":
             raise _UnsaidError("post_data that is no object")
-        ignored = [_compiled(each) for each in entry.get("ignored_post_data_params_patterns") or ()]
-        kinds, found = schema.get("properties") or {}, dict[str, Match]()
+        ignored = [_compiled(pattern) for pattern in entry.get("ignored_post_data_params_patterns") or ()]
+        kinds, body = schema.get("properties") or {}, dict[str, Match]()
         for name, value in wanted.items():
-            if not any(each.search(name) for each in ignored):
-                found[_path(name)] = {"value": self._value(value, kinds.get(name) or {})}
-        if not found:
+            if not any(pattern.search(name) for pattern in ignored):
+                body[_path(name)] = {"value": self._value(value, kinds.get(name) or {})}
+        if not body:
             raise _UnsaidError("post_data of which all is ignored")
-        return found
+        return body
 
     def _rendered(self, text: str) -> str:
         """A text with the addresses of the task's sites instead of placeholders."""
@@ -292,19 +294,19 @@ def _path(name: str) -> str:
         if "." in name or name != name.strip() or is_pattern(name):
             raise _UnsaidError(f"a field of the name {json.dumps(name)[:80]}")
         return name
-    steps, place = list[str](), 1
-    while found := _STEP.match(name, place):
-        steps.append(found[1] or found[2] or found[3])
-        place = found.end()
-    if place != len(name) or not steps or steps[0].isdigit():
+    steps, offset = list[str](), 1
+    while match := _STEP.match(name, offset):
+        steps.append(match[1] or match[2] or match[3])
+        offset = match.end()
+    if offset != len(name) or not steps or steps[0].isdigit():
         raise _UnsaidError(f"the JSONPath {name[:80]}")
     return ".".join(steps)
 
 
 def _all_but(pattern: Any) -> list[str] | None:
     """The names in a pattern of all names but these, such as `^(?!q$|page$).*$`; None for another pattern."""
-    found = _ALL_BUT.fullmatch(pattern) if isinstance(pattern, str) else None
-    parts = found[1].split("|") if found else []
+    match = _ALL_BUT.fullmatch(pattern) if isinstance(pattern, str) else None
+    parts = match[1].split("|") if match else []
     if not parts or not all(_NAME.fullmatch(part) for part in parts):
         return None
     return [re.sub(r"\\(.)", r"\1", part[:-1]) for part in parts]

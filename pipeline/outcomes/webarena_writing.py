@@ -10,10 +10,10 @@ from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
 
 from .checking import check as held
 from .checking import unfit
-from .evidence import Asked, Evidence
+from .evidence import Evidence, Request
 from .folding import Undecided, is_pattern
 from .network_events import is_navigation
-from .responses import flat, structured, task_type
+from .responses import flatten_checks, structured_answer, task_type
 from .webarena_verified import EVENT, NO_ANSWER, RESPONSE, SITES, STATUSES, read
 
 _SCHEMAS: dict[str, dict[str, str]] = {
@@ -42,40 +42,42 @@ def write(outcome: Outcome, evidence: Evidence, intent: str, start_urls: Sequenc
     entries, left = writing.entries()
     task: dict[str, Any] = {
         "sites": [name.strip("_").lower() for name in sites], "task_id": task_id, "intent_template_id": 0,
-        "start_urls": [writing.placed(each) for each in start_urls], "intent": intent or "-",
-        "intent_template": intent or "-", "instantiation_dict": {}, "revision": 1, "eval": [one for one, _ in entries]}
-    wrong = _not_told(task, [check for _, check in entries], evidence, sites)
-    task["eval"] = [one for number, one in enumerate(task["eval"]) if number not in wrong]
+        "start_urls": [writing.with_placeholders(start_url) for start_url in start_urls], "intent": intent or "-",
+        "intent_template": intent or "-", "instantiation_dict": {}, "revision": 1,
+        "eval": [entry for entry, _ in entries]}
+    wrong = _not_expressible(task, [check for _, check in entries], evidence, sites)
+    task["eval"] = [entry for number, entry in enumerate(task["eval"]) if number not in wrong]
     if len(task["eval"]) < 2 and not writing.answers:
         raise InputError("none of the outcome checks can be said in WebArena-Verified's task format: "
                          + "; ".join([*left, *wrong.values()]))
     return task, [*left, *wrong.values()]
 
 
-def _not_told(task: dict[str, Any], checks: list[OutcomeCheck | None], evidence: Evidence, sites: Mapping[str, str]
+def _not_expressible(task: dict[str, Any], checks: list[OutcomeCheck | None], evidence: Evidence,
+                     sites: Mapping[str, str]
               ) -> dict[int, str]:
     """Entries that do not hold of the session, or cannot be decided, where the check that they are made of does."""
-    answer = structured(evidence.answer, str(task["eval"][0]["expected"]["task_type"]).upper())
+    answer = structured_answer(evidence.answer, str(task["eval"][0]["expected"]["task_type"]).upper())
     session = Evidence(evidence.pages, answer, evidence.requests)
     again = read(task, "the written task", sites).outcome["checks"]
     return {number: f"{_named(check)}: the network of the recording does not tell it"
-            for number, (check, found) in enumerate(zip(checks, again, strict=True))
-            if check and number and held(check, evidence).holds and not held(found, session).holds}
+            for number, (check, reread) in enumerate(zip(checks, again, strict=True))
+            if check and number and held(check, evidence).holds and not held(reread, session).holds}
 
 
 class _Writing:
     """One task while it is written."""
 
     def __init__(self, outcome: Outcome, evidence: Evidence, sites: Mapping[str, str]):
-        self._checks, self._evidence = flat(outcome["checks"]), evidence
+        self._checks, self._evidence = flatten_checks(outcome["checks"]), evidence
         self._sites = sorted(((address.rstrip("/"), name) for name, address in sites.items()), reverse=True,
-                             key=lambda each: len(each[0]))
+                             key=lambda pair: len(pair[0]))
         self._type = task_type(self._checks)
         self.answers = False
 
     def entries(self) -> tuple[list[tuple[dict[str, Any], OutcomeCheck | None]], list[str]]:
         """The evaluators, the one of the answer first, each with its check; and what cannot be said."""
-        found: list[tuple[dict[str, Any], OutcomeCheck | None]] = []
+        written: list[tuple[dict[str, Any], OutcomeCheck | None]] = []
         left = list[str]()
         answer: tuple[dict[str, Any], OutcomeCheck | None] | None = None
         for check in self._checks:
@@ -86,14 +88,14 @@ class _Writing:
                     answer = self._answered(check), check
                     self.answers = True
                 else:
-                    found.append(({"evaluator": EVENT} | self._event(check), check))
+                    written.append(({"evaluator": EVENT} | self._event(check), check))
             except (_LeftOutError, Undecided) as error:
                 left.append(f"{_named(check)}: {error}")
         if answer is None:
             answer = _response(self._type, "SUCCESS", None, {"type": "null"}), None
-        return [answer, *found], left
+        return [answer, *written], left
 
-    def placed(self, text: str) -> str:
+    def with_placeholders(self, text: str) -> str:
         """A text with the placeholders of sites instead of their addresses."""
         for address, name in self._sites:
             text = text.replace(address, name)
@@ -115,9 +117,10 @@ class _Writing:
             if "value" in item:
                 schema, value = self._value(item["value"])
             else:
-                members = {name: self._value(each) for name, each in item["members"].items()}
-                schema = {"type": "object", "properties": {name: each for name, (each, _) in members.items()}}
-                value = {name: each for name, (_, each) in members.items()}
+                members = {name: self._value(member) for name, member in item["members"].items()}
+                schema = {"type": "object",
+                          "properties": {name: value_schema for name, (value_schema, _) in members.items()}}
+                value = {name: value_schema for name, (_, value_schema) in members.items()}
             schemas.append(schema)
             values.append(value)
         if any(schema != schemas[0] for schema in schemas):
@@ -133,14 +136,15 @@ class _Writing:
         alternatives = [*value.get("any_of", []), *value.get("patterns", [])]
         if len(alternatives) > 1 and None in alternatives:
             raise _LeftOutError("an alternative that is null")
-        return _SCHEMAS[value["type"]], _alone([self.placed(each) if isinstance(each, str) else each
-                                                for each in alternatives])
+        return _SCHEMAS[value["type"]], _alone([self.with_placeholders(alternative) if isinstance(alternative, str)
+                                                else alternative
+                                                for alternative in alternatives])
 
     def _exact(self, match: Match) -> list[str]:
         """The texts that a match wants; raises where it wants more than one of them."""
         if match.keys() != {"exact"} or any(map(is_pattern, match["exact"])):
             raise _LeftOutError("only exact texts and values can be said")
-        return [self.placed(each) for each in match["exact"]]
+        return [self.with_placeholders(text) for text in match["exact"]]
 
     # --- Network events
 
@@ -149,7 +153,7 @@ class _Writing:
             case "url":
                 return self._page(check)
             case "request":
-                return self._found(check) if "events" in check else self._request(check)
+                return self._network_entry(check) if "events" in check else self._request(check)
             case "not" if check["checks"][0]["kind"] == "request":
                 return self._none(check["checks"][0])
         raise _LeftOutError(f"WebArena-Verified has nothing for {check['kind']}")
@@ -158,8 +162,8 @@ class _Writing:
         """The address where a session ends: its last navigation."""
         if self._type != "NAVIGATE":
             raise _LeftOutError("only a task of nothing but navigation says where a session ends")
-        navigations = [each for each in self._evidence.requests or () if is_navigation(each)]
-        addresses = self._placed_addresses(self._exact(check["match"]))
+        navigations = [request for request in self._evidence.requests or () if is_navigation(request)]
+        addresses = self._addresses_with_placeholders(self._exact(check["match"]))
         return {"expected": {"url": _alone(addresses), "http_method": "GET",
                              "response_status": _status(navigations[-1:])}}
 
@@ -170,24 +174,24 @@ class _Writing:
             raise _LeftOutError("a request of any method")
         if method == "GET" and self._type == "NAVIGATE":
             raise _LeftOutError("of a task of nothing but navigation only the last one is looked at")
-        like = [each for each in self._evidence.requests or () if not unfit(check, each)]
-        expected: dict[str, Any] = {"url": _alone(self._placed_addresses(self._exact(check["match"]))),
+        similar = [request for request in self._evidence.requests or () if not unfit(check, request)]
+        expected: dict[str, Any] = {"url": _alone(self._addresses_with_placeholders(self._exact(check["match"]))),
                                     "http_method": method}
-        status = check["status"] if "status" in check else _status(like[-1:])
+        status = check["status"] if "status" in check else _status(similar[-1:])
         if status is None:
             raise _LeftOutError("an answer of any status")
         expected["response_status"] = status or NO_ANSWER
-        query = {name: self._exact(each) for name, each in check.get("query", {}).items()}
-        if any(len(each) > 1 for each in query.values()):
+        query = {name: self._exact(match_) for name, match_ in check.get("query", {}).items()}
+        if any(len(match_) > 1 for match_ in query.values()):
             raise _LeftOutError("alternatives of a parameter")
         if query:
             expected["query_params"] = query
         if "body" in check:
-            expected["post_data"] = {_key(name, like[-1:]): _alone(self._exact(each))
-                                     for name, each in check["body"].items()}
+            expected["post_data"] = {_key(name, similar[-1:]): _alone(self._exact(match_))
+                                     for name, match_ in check["body"].items()}
         return {"last_event_only": False, "ignored_query_params_patterns": [_others(query)], "expected": expected}
 
-    def _found(self, check: OutcomeCheck) -> dict[str, Any]:
+    def _network_entry(self, check: OutcomeCheck) -> dict[str, Any]:
         """A request as its evaluators find them."""
         method, navigation = check.get("method", ""), check["events"] == "navigation"
         if not method or navigation != (self._type == "NAVIGATE" and method == "GET"):
@@ -198,18 +202,18 @@ class _Writing:
                                     "response_status": check["status"] or NO_ANSWER, "query_params": {}}
         for name, match in check.get("query", {}).items():
             value = match.get("value", {"type": ""})
-            given = [*value.get("any_of", []), *value.get("patterns", [])]
-            if value["type"] != "parameter" or len(given) != 1:
+            alternatives = [*value.get("any_of", []), *value.get("patterns", [])]
+            if value["type"] != "parameter" or len(alternatives) != 1:
                 raise _LeftOutError("alternatives of a parameter")
-            expected["query_params"][name] = [self.placed(given[0])]
-        found: dict[str, Any] = {"last_event_only": check["events"] != "any", "expected": expected}
+            expected["query_params"][name] = [self.with_placeholders(alternatives[0])]
+        entry: dict[str, Any] = {"last_event_only": check["events"] != "any", "expected": expected}
         if "body" in check:
             values = {_key(name, ()): self._value(match["value"]) if "value" in match else
                       (_SCHEMAS["string"], _alone(self._exact(match))) for name, match in check["body"].items()}
             expected["post_data"] = {name: value for name, (_, value) in values.items()}
-            found["post_data_schema"] = {"type": "object", "properties": {
+            entry["post_data_schema"] = {"type": "object", "properties": {
                 name: schema for name, (schema, _) in values.items()}}
-        return found | _ignored(check)
+        return entry | _ignored(check)
 
     def _none(self, check: OutcomeCheck) -> dict[str, Any]:
         """That there is no such request, whatever was answered."""
@@ -223,19 +227,19 @@ class _Writing:
     def _url(self, match: Match) -> Any:
         value = match.get("value")
         if value is None or value["type"] != "url" or match.keys() != {"value"}:
-            return _alone(self._placed_addresses(self._exact(match)))
-        return _alone([*self._placed_addresses(map(self.placed, value.get("any_of", []))),
-                       *map(self.placed, value.get("patterns", []))])
+            return _alone(self._addresses_with_placeholders(self._exact(match)))
+        return _alone([*self._addresses_with_placeholders(map(self.with_placeholders, value.get("any_of", []))),
+                       *map(self.with_placeholders, value.get("patterns", []))])
 
-    def _placed_addresses(self, addresses: Any) -> list[str]:
+    def _addresses_with_placeholders(self, addresses: Any) -> list[str]:
         """Addresses that begin with a site's placeholder; raises for others."""
-        found = list(addresses)
-        for each in found:
-            if not each.startswith(tuple(name for _, name in self._sites)):
-                raise _LeftOutError(f"{each} is on none of the sites; name its site with --site")
-            if "#" in each:
+        rewritten = list(addresses)
+        for address in rewritten:
+            if not address.startswith(tuple(name for _, name in self._sites)):
+                raise _LeftOutError(f"{address} is on none of the sites; name its site with --site")
+            if "#" in address:
                 raise _LeftOutError("requests tell no part of an address after #")
-        return found
+        return rewritten
 
 
 def _response(kind: str, status: str, data: Any, schema: dict[str, Any]) -> dict[str, Any]:
@@ -247,20 +251,20 @@ def _alone(alternatives: list[Any]) -> Any:
     return alternatives[0] if len(alternatives) == 1 else alternatives
 
 
-def _status(like: Sequence[Asked]) -> int:
-    if not like:
+def _status(similar: Sequence[Request]) -> int:
+    if not similar:
         raise _LeftOutError("no request of the recording is like that, so how it is answered is not known")
-    return like[0].status
+    return similar[0].status
 
 
-def _key(name: str, like: Sequence[Asked]) -> str:
+def _key(name: str, similar: Sequence[Request]) -> str:
     """The name of a field, or the JSONPath of a member."""
     if name.startswith("$") or is_pattern(name) or "'" in name:
         raise _LeftOutError(f"a field of the name {name[:80]}")
-    kinds = [value for each in like for key, value in each.headers if key.lower() == "content-type"]
+    kinds = [value for request in similar for key, value in request.headers if key.lower() == "content-type"]
     if "." not in name:
         return name
-    if like and not any("json" in kind for kind in kinds):
+    if similar and not any("json" in kind for kind in kinds):
         raise _LeftOutError("a field with a dot in its name")
     first, *rest = name.split(".")
     return "$" + "".join(f"[{step}]" if step.isdigit() else f"['{step}']" for step in (first, *rest))
@@ -275,11 +279,11 @@ def _ignored(check: OutcomeCheck) -> dict[str, Any]:
     if "ignored" not in check:
         return {"ignored_query_params_patterns": [_others(check.get("query", {}))]}
     names, patterns = list[str](), list[str]()
-    for each in check["ignored"]:
-        name = each[1:-1].replace("\\", "")
-        if each.startswith(_ANY_CASE):
-            patterns.append(each.removeprefix(_ANY_CASE))
-        elif each == f"^{re2.escape(name)}$":
+    for pattern in check["ignored"]:
+        name = pattern[1:-1].replace("\\", "")
+        if pattern.startswith(_ANY_CASE):
+            patterns.append(pattern.removeprefix(_ANY_CASE))
+        elif pattern == f"^{re2.escape(name)}$":
             names.append(name)
         else:
             raise _LeftOutError("parameters are ignored there by patterns whatever their letters")

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
 
-from .texts import shown
+from .texts import shorten
 
 KIND_WORDS = {"all": "All of these", "any": "Any of these", "not": "Not so", "url": "Address", "text": "Text",
               "picture": "Picture", "answer": "Answer", "request": "Request", "script": "Expression",
               "response": "Structured answer", "unknown": "Not to be evaluated"}
-_LEAST = 0.8
+_USUAL_SIMILARITY = 0.8
 
 
 def kind_of(check: OutcomeCheck) -> str:
@@ -17,38 +17,39 @@ def kind_of(check: OutcomeCheck) -> str:
     return "Attribute" if "attribute" in check else KIND_WORDS[check["kind"]]
 
 
-def told(check: OutcomeCheck) -> str:
+def describe_check(check: OutcomeCheck) -> str:
     """A check in a sentence without a full stop; of a group only what it asks of its checks."""
     match check["kind"]:
         case "all" | "any":
             return "all of these hold" if check["kind"] == "all" else "at least one of these holds"
         case "not":
-            return f"it is not so that {told(check['checks'][0])}"
+            return f"it is not so that {describe_check(check['checks'][0])}"
         case "url":
-            return f"the last page’s address {matched(check['match'])}"
+            return f"the last page’s address {describe_match(check['match'])}"
         case "text":
-            return f"{_text(check)} {matched(check['match'])}"
+            return f"{_text(check)} {describe_match(check['match'])}"
         case "picture":
-            return (f"{_looked_at(check, 'the screenshot', 'an image of')} is like the picture "
-                    f"(SSIM above {check.get('least', _LEAST):g})")
+            return (f"{_subject(check, 'the screenshot', 'an image of')} is like the picture "
+                    f"(SSIM above {check.get('least', _USUAL_SIMILARITY):g})")
         case "answer":
-            return f"the answer {matched(check['match'])}"
+            return f"the answer {describe_match(check['match'])}"
         case "request":
             return _request(check)
         case "script":
-            return f"the value of {shown(check['expression'])}{_page(check)} {matched(check['match'])}"
+            return f"the value of {shorten(check['expression'])}{_page(check)} {describe_match(check['match'])}"
         case "response":
             return _response(check)
         case _:
             return f"cannot be evaluated: {check['reason']}"
 
 
-def whole(outcome: Outcome | None) -> list[str]:
+def describe_outcome(outcome: Outcome | None) -> list[str]:
     """All that an outcome asks for, a sentence each: its checks with what is in them, its checkpoints, its difficulty;
     empty for none."""
     if outcome is None:
         return []
-    way = [f"on the way, {each['name']}: {_with_parts(each['check'])}" for each in outcome.get("checkpoints", ())]
+    way = [f"on the way, {checkpoint['name']}: {_with_parts(checkpoint['check'])}"
+           for checkpoint in outcome.get("checkpoints", ())]
     difficulty = [f"the task is {outcome['difficulty']}"] if "difficulty" in outcome else []
     return [*map(_with_parts, outcome["checks"]), *way, *difficulty]
 
@@ -56,14 +57,14 @@ def whole(outcome: Outcome | None) -> list[str]:
 def _with_parts(check: OutcomeCheck) -> str:
     match check["kind"]:
         case "all" | "any":
-            return f"{told(check)} ({'; '.join(map(_with_parts, check['checks']))})"
+            return f"{describe_check(check)} ({'; '.join(map(_with_parts, check['checks']))})"
         case "not":
             return f"it is not so that {_with_parts(check['checks'][0])}"
         case _:
-            return told(check)
+            return describe_check(check)
 
 
-def matched(match: Match) -> str:
+def describe_match(match: Match) -> str:
     """What a text must be."""
     return " and ".join(_parts(match))
 
@@ -82,35 +83,35 @@ def _parts(match: Match) -> Iterator[str]:
     if "value" in match:
         yield f"is {_value(match['value'])}"
     if "fuzzy" in match:
-        yield f"means {shown(match['fuzzy'])}, which a judge decides"
+        yield f"means {shorten(match['fuzzy'])}, which a judge decides"
 
 
 def _value(value: Value) -> str:
-    wanted = [*map(str, value.get("any_of", ())), *(f"what fits {each}" for each in value.get("patterns", ()))]
+    wanted = [*map(str, value.get("any_of", ())), *(f"what fits {pattern}" for pattern in value.get("patterns", ()))]
     return f"as a {value['type']} {_or(wanted)}"
 
 
 def _text(check: OutcomeCheck) -> str:
     if "attribute" in check:
-        return f"the attribute {check['attribute']} of {_looked_at(check, 'the page', '')}"
-    return _looked_at(check, "the HTML of the page", "the text of")
+        return f"the attribute {check['attribute']} of {_subject(check, 'the page', '')}"
+    return _subject(check, "the HTML of the page", "the text of")
 
 
-def _looked_at(check: OutcomeCheck, whole: str, part: str) -> str:
-    what = f"{part} {check['css']}".strip() if "css" in check else whole
-    return what + _page(check)
+def _subject(check: OutcomeCheck, page_name: str, part: str) -> str:
+    name = f"{part} {check['css']}".strip() if "css" in check else page_name
+    return name + _page(check)
 
 
 def _page(check: OutcomeCheck) -> str:
-    return f" on {shown(check['page'])}" if "page" in check else ""
+    return f" on {shorten(check['page'])}" if "page" in check else ""
 
 
 def _request(check: OutcomeCheck) -> str:
     events = {"last": "the last request", "navigation": "the last navigation"}.get(check.get("events", ""), "a request")
     words = [f"{events} {check['method']}" if "method" in check else events,
-             f"whose address {matched(check['match'])}"]
-    fields = [f"{name} {matched(match)}" for each in (check.get("query", {}), check.get("body", {}))
-              for name, match in each.items()]
+             f"whose address {describe_match(check['match'])}"]
+    fields = [f"{name} {describe_match(match)}" for matches in (check.get("query", {}), check.get("body", {}))
+              for name, match in matches.items()]
     if fields:
         words.append(f"in which {' and '.join(fields)}")
     if "status" in check:
@@ -124,4 +125,4 @@ def _response(check: OutcomeCheck) -> str:
 
 
 def _or(texts: Sequence[str]) -> str:
-    return " or ".join(shown(each) for each in texts[:5]) + (" or others" if len(texts) > 5 else "")
+    return " or ".join(shorten(text) for text in texts[:5]) + (" or others" if len(texts) > 5 else "")

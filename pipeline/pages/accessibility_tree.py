@@ -15,7 +15,7 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError, limits
 from schemas.types import Demonstration, Turn, TurnState
 
-from .offline import limited, offline_browser, restore, set_size
+from .offline import limit_memory, offline_browser, restore, set_size
 from .rendering import Resources, render
 
 # What only says how the browser came to it.
@@ -30,27 +30,27 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
         resources = Resources(context.recording)
         for state in states:
             if state["dom"] and state["dom"] not in trees:
-                nodes = _told(browser, context.recording, state, resources)
-                trees[state["dom"]] = context.keep(json.dumps(nodes, separators=(",", ":")).encode())
+                nodes = _read_tree(browser, context.recording, state, resources)
+                trees[state["dom"]] = context.store_blob(json.dumps(nodes, separators=(",", ":")).encode())
     return {**demonstration, "turns": [_with_tree(turn, trees) for turn in demonstration["turns"]]}
 
 
-def _told(browser: Browser, recording: Recording, state: TurnState, resources: Resources) -> list[dict[str, Any]]:
+def _read_tree(browser: Browser, recording: Recording, state: TurnState, resources: Resources) -> list[dict[str, Any]]:
     """A state's tree, from a page of its own; raises InputError when the browser cannot tell it in time."""
     where = f"{recording.layout.blob(state['dom'] or '')}: page of the accessibility tree"
-    with limited(browser, limits.AXTREE_SECONDS) as late:
+    with limit_memory(browser, limits.AXTREE_SECONDS) as late:
         try:
             context = browser.new_context(offline=True, java_script_enabled=False, service_workers="block",
                                           accept_downloads=False)
             context.set_default_timeout(limits.AXTREE_SECONDS * 1000)
             context.route("**/*", lambda route: route.abort())
-            found = tree(context.new_page(), recording, state, resources)
+            nodes = tree(context.new_page(), recording, state, resources)
             context.close()
         except PlaywrightError as error:
             if late.is_set():
                 raise InputError(f"{where}: takes the browser longer than {limits.AXTREE_SECONDS:.0f} s") from None
             raise InputError(f"{where}: cannot be shown ({str(error).partition(chr(10))[0][:200]})") from None
-    return found
+    return nodes
 
 
 def _with_tree(turn: Turn, trees: Mapping[str, str]) -> Turn:
@@ -124,8 +124,8 @@ def _facts(node: dict[str, Any], uids: dict[int, str]) -> dict[str, Any]:
     for name in ("value", "description"):
         if name in node and node[name].get("value") not in (None, ""):
             facts[name] = node[name]["value"]
-    properties = {each["name"]: each["value"].get("value") for each in node.get("properties", [])
-                  if each["name"] not in _LEFT_OUT and each["value"].get("value") not in (None, "", False)}
+    properties = {property_["name"]: property_["value"].get("value") for property_ in node.get("properties", [])
+                  if property_["name"] not in _LEFT_OUT and property_["value"].get("value") not in (None, "", False)}
     if properties:
         facts["properties"] = properties
     if uid := uids.get(node.get("backendDOMNodeId", 0)):

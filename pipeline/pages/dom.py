@@ -98,11 +98,11 @@ class Page:
     @cached_property
     def elements(self) -> dict[str, Element]:
         """Elements by uid, as a reader with lxml's default parser will find them."""
-        found: dict[str, Element] = {}
+        by_uid: dict[str, Element] = {}
         for element in etree.fromstring(self.html, etree.HTMLParser()).iter(etree.Element):
             if (uid := element.get(self.uid_attribute)) is not None:
-                found.setdefault(uid, element)
-        return found
+                by_uid.setdefault(uid, element)
+        return by_uid
 
     def uid(self, frame: list[str], uid: str) -> str:
         """The uid in this page of an element of the recording; itself when the page does not know it."""
@@ -125,7 +125,7 @@ def flatten(snapshot: bytes, uid_attribute: str = UID_ATTRIBUTE) -> Page:
     if _TOO_DEEP(root):
         _hoist_deep(root)
     html = "<!DOCTYPE html>\n" + etree.tostring(root, method="html", encoding="unicode", with_tail=False)
-    renamed = {place: name for place, name in naming.uids.items() if place[1] != name}
+    renamed = {key: name for key, name in naming.uids.items() if key[1] != name}
     listed = "\0".join(["", *naming.uids.values(), ""]).encode("utf-8", "replace")
     return Page(html.encode("utf-8", "replace"), uid_attribute, renamed, listed, _texts(root), _runs(root))
 
@@ -148,24 +148,24 @@ def _texts(root: Element) -> frozenset[str]:
 
 def _runs(root: Element) -> frozenset[str]:
     """What stands on one line though several elements write it; white space as browsers show it."""
-    found: set[str] = set()
+    runs: set[str] = set()
     parts: list[str] = []
     for event, element in etree.iterwalk(root, events=("start", "end")):
         if element.tag in _WITHIN_LINES:
             parts.append(BREAK)
         else:
-            _end_run(parts, found)
+            _end_run(parts, runs)
         text = element.text if event == "start" else element.tail
         if text and not (event == "start" and element.tag in _SILENT):
             parts.append(text)
-    _end_run(parts, found)
-    return frozenset(found)
+    _end_run(parts, runs)
+    return frozenset(runs)
 
 
-def _end_run(parts: list[str], found: set[str]) -> None:
+def _end_run(parts: list[str], runs: set[str]) -> None:
     """Keep what was gathered where it has more than one text, and begin anew."""
     if sum(part != BREAK for part in parts) > 1:
-        found.add(" ".join(re.split(r"[ \t\n\r\f]+", "".join(parts))).strip(f" {BREAK}"))
+        runs.add(" ".join(re.split(r"[ \t\n\r\f]+", "".join(parts))).strip(f" {BREAK}"))
     parts.clear()
 
 
@@ -181,18 +181,18 @@ class _Naming:
     def __init__(self, attribute: str):
         self.attribute = attribute
         self.uids: dict[tuple[tuple[str, ...], str], str] = {}
-        self._taken: set[str] = set()
+        self._used: set[str] = set()
 
     def rename(self, element: Element, frame: tuple[str, ...]) -> str:
         """Move the element's uid to the page's attribute; returns the uid in its own document, or nothing."""
         uid = element.get(UID_ATTRIBUTE, "")
         name = uid
         if uid and (frame, uid) not in self.uids:
-            if name in self._taken:
+            if name in self._used:
                 name = "-".join((*frame, uid))
-                while name in self._taken:
+                while name in self._used:
                     name += "-x"
-            self._taken.add(name)
+            self._used.add(name)
             self.uids[frame, uid] = name
             if self.attribute == UID_ATTRIBUTE and name == uid:
                 return uid  # the commonest case, and nothing is to be changed

@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from .allowed import HTML_ONLY, names
 
-WHOLE = "data-demotape-whole"  # of what holds such an element; its value names the parent where that is not around it
+# The attribute of what holds such an element; its value names the parent where that is not around it.
+COMPLETE_ATTRIBUTE = "data-demotape-whole"
 _VOID = names("area base br col embed frame hr img input link meta param source track wbr")
 _HEADINGS = names("h1 h2 h3 h4 h5 h6")
 _ENDS_PARAGRAPH = _HEADINGS | names("""address article aside blockquote center dd details dialog dir div dl dt
@@ -137,7 +138,7 @@ class Nesting:
                 return "", ""
             self._push("foreignobject", alone=True)
             before, behind = self._around(tag)
-            return f'<foreignObject {WHOLE}="">{before}', f"{behind}</foreignObject>"
+            return f'<foreignObject {COMPLETE_ATTRIBUTE}="">{before}', f"{behind}</foreignObject>"
         if parent.tag not in _STRICT and tag not in _MAY_MOVE:
             return "", ""
         anew = parent.alone and parent.tag == "template"
@@ -160,8 +161,8 @@ class Nesting:
         parent = self._stack[-1]
         drawn = (parent.drawn or tag in _FOREIGN) and tag not in _HTML_INSIDE
         self._count[tag] = self._count.get(tag, 0) + 1
-        kept, opened = _ALL if drawn else _INSIDE.get(tag, _ALL)
-        self._stack.append(_Element(tag, parent.open & kept | opened, drawn, alone, end))
+        allowed, opened = _ALL if drawn else _INSIDE.get(tag, _ALL)
+        self._stack.append(_Element(tag, parent.open & allowed | opened, drawn, alone, end))
 
 
 def _is_moved(tag: str, parent: _Element) -> bool:
@@ -182,4 +183,4 @@ def _is_moved(tag: str, parent: _Element) -> bool:
 
 
 def _template(parent: str) -> tuple[str, str]:
-    return f'<template {WHOLE}="{"html" if parent == "html" else ""}">', "</template>"
+    return f'<template {COMPLETE_ATTRIBUTE}="{"html" if parent == "html" else ""}">', "</template>"

@@ -41,12 +41,12 @@ def offline_browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def limited(browser: Browser, seconds: float) -> Iterator[threading.Event]:
+def limit_memory(browser: Browser, seconds: float) -> Iterator[threading.Event]:
     """Ends the browser after so many seconds, as a page may keep it from answering anything; the event tells so."""
     late = threading.Event()
     session = browser.new_browser_cdp_session()
-    pid = next(each["id"] for each in session.send("SystemInfo.getProcessInfo")["processInfo"]
-               if each["type"] == "browser")
+    pid = next(process["id"] for process in session.send("SystemInfo.getProcessInfo")["processInfo"]
+               if process["type"] == "browser")
     session.detach()
 
     def end() -> None:

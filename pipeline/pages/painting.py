@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 
 from recorder import Recording
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 
 PAINTED = frozenset({"canvas", "video", "embed", "object"})
 Painter: TypeAlias = Callable[[str], str | None]
@@ -27,7 +27,7 @@ def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
         name = state.get("screenshot")
         if not (name and state["viewport"]["width"] > 0):
             return None
-        return decoded(recording.blob(name))
+        return decode_picture(recording.blob(name))
 
     @lru_cache(maxsize=1)
     def boxes() -> dict[str, dict[str, float]]:
@@ -45,25 +45,25 @@ def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
         if not box or image is None:
             return None
         scale = image.shape[1] / state["viewport"]["width"]
-        across = _seen(box["x"] * scale, box["width"] * scale, image.shape[1])
-        down = _seen(box["y"] * scale, box["height"] * scale, image.shape[0])
+        across = _visible_range(box["x"] * scale, box["width"] * scale, image.shape[1])
+        down = _visible_range(box["y"] * scale, box["height"] * scale, image.shape[0])
         if not (across and down):
             return None
-        seen = image[down.start:down.stop, across.start:across.stop]
-        place = " ".join(f"{_percent(first - box[name] * scale, box[size] * scale - len(part))}%"
+        visible = image[down.start:down.stop, across.start:across.stop]
+        position = " ".join(f"{_percent(first - box[name] * scale, box[size] * scale - len(part))}%"
                          for part, first, name, size in ((across, across.start, "x", "width"),
                                                          (down, down.start, "y", "height")))
         size = f"{_percent(len(across), box['width'] * scale)}% {_percent(len(down), box['height'] * scale)}%"
-        content = base64.b64encode(cv2.imencode(".png", seen)[1].tobytes()).decode()
-        return f'url("data:image/png;base64,{content}") {place}/{size} no-repeat border-box border-box'
+        content = base64.b64encode(cv2.imencode(".png", visible)[1].tobytes()).decode()
+        return f'url("data:image/png;base64,{content}") {position}/{size} no-repeat border-box border-box'
 
     return paint
 
 
-def _seen(start: float, length: float, limit: int) -> range:
+def _visible_range(start: float, length: float, limit: int) -> range:
     """Pixels of a box that are in the picture."""
     return range(min(max(round(start), 0), limit), max(min(round(start + length), limit), 0))
 
 
-def _percent(part: float, whole: float) -> float:
-    return round(100 * part / whole, 4) if abs(whole) >= 1 else 0
+def _percent(part: float, total: float) -> float:
+    return round(100 * part / total, 4) if abs(total) >= 1 else 0

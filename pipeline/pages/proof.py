@@ -80,9 +80,9 @@ def _is_address(tag: str, name: str, value: str) -> bool:
 def _is_closed(css: str) -> bool:
     """Whether CSS names no address but data: and #."""
     folded = css.lower()
-    at = folded.find("url(")
-    while at >= 0:
-        if not folded.startswith(_CLOSED_ADDRESSES, at):
+    start = folded.find("url(")
+    while start >= 0:
+        if not folded.startswith(_CLOSED_ADDRESSES, start):
             return False
-        at = folded.find("url(", at + 4)
+        start = folded.find("url(", start + 4)
     return "@import" not in folded and "src(" not in folded

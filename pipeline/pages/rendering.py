@@ -18,7 +18,7 @@ from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 
 from . import allowed, restoring
-from .nesting import WHOLE, Nesting
+from .nesting import COMPLETE_ATTRIBUTE, Nesting
 from .painting import PAINTED, Painter, painter
 from .proof import prove
 from .style_sheets import StyleSheets
@@ -32,7 +32,7 @@ _DROPPED = allowed.EMPTIED - {"iframe"}
 _OTHER_NAMES = {name: "pre" for name in allowed.PREFORMATTED}
 _OUTLINE = "<style>[data-demotape-outlined]{outline:3px solid #d6336c!important;outline-offset:1px!important}</style>"
 # Written here, if at all.
-_OURS = frozenset({"data-demotape-src", "data-demotape-painted", "data-demotape-outlined", WHOLE})
+_OURS = frozenset({"data-demotape-src", "data-demotape-painted", "data-demotape-outlined", COMPLETE_ATTRIBUTE})
 _MAX_FRAMES_DEEP = 8
 _MAX_EMBEDDED = 64 << 20  # characters of images and fonts in one page
 _MAX_PAINTED = 64  # elements of a page that are cut out of the screenshot
@@ -185,23 +185,23 @@ class _Writer:
         if tag == "frameset":
             self.frameset_at = self.frameset_at or len(self.parts)
         name = _written_name(tag)
-        kept = dict(self._kept(name, attributes))
+        rendered = dict(self._written_attributes(name, attributes))
         if tag in allowed.FRAMES:
-            self._frame(tag, kept, attributes)
+            self._frame(tag, rendered, attributes)
         if tag == "canvas":
             self.sizes.append(_size_of_canvas(attributes))
         for attribute, address in self._pictures(tag, attributes):
-            kept[attribute] = self.page.picture(_absolute(self.base, address))
+            rendered[attribute] = self.page.picture(_absolute(self.base, address))
         if tag in PAINTED and (background := self.page.painting(attributes.get(UID_ATTRIBUTE, ""))):
-            kept["style"] = f"{kept.get('style', '')};background:{background}"
-            kept["data-demotape-painted"] = ""
+            rendered["style"] = f"{rendered.get('style', '')};background:{background}"
+            rendered["data-demotape-painted"] = ""
         if self.page.outline and attributes.get(UID_ATTRIBUTE) == self.page.outline:
-            kept["data-demotape-outlined"] = ""
-        if kept.get("shadowrootmode"):
-            kept["shadowrootmode"] = "open"  # our script has to reach into it; there is no other to be kept out
+            rendered["data-demotape-outlined"] = ""
+        if rendered.get("shadowrootmode"):
+            rendered["shadowrootmode"] = "open"  # our script has to reach into it; there is no other to be kept out
         if name != tag:
-            kept["data-demotape-tag"] = tag[:100]
-        written = "".join([f' {key}="{_escape_value(value)}"' for key, value in kept.items()])
+            rendered["data-demotape-tag"] = tag[:100]
+        written = "".join([f' {key}="{_escape_value(value)}"' for key, value in rendered.items()])
         before, behind = self.nesting.start(name, closed=token.self_closing)
         self.parts += before, f"<{name}{written}{'/' if token.self_closing else ''}>", behind
         if tag in ("html", "head"):
@@ -212,7 +212,7 @@ class _Writer:
             name = _written_name(tag)
             self.parts += f"</{name}>", self.nesting.end(name)
 
-    def _kept(self, tag: str, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    def _written_attributes(self, tag: str, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
         """The attributes that may stand, but for addresses of pictures."""
         for name, value in attributes.items():
             match allowed.attribute(tag, name):
@@ -237,17 +237,17 @@ class _Writer:
             if chosen or (name in attributes and not attributes[name].startswith("#")):
                 yield name, chosen or attributes[name]
 
-    def _set_mode(self, told: str) -> None:
-        if told == "quirks":
+    def _set_mode(self, mode: str) -> None:
+        if mode == "quirks":
             self.mode = "quirks"
-        elif told == "standards":
+        elif mode == "standards":
             self.mode, self.doctype = "standards", "<!DOCTYPE html>"
 
-    def _frame(self, tag: str, kept: dict[str, str], attributes: Mapping[str, str]) -> None:
+    def _frame(self, tag: str, written: dict[str, str], attributes: Mapping[str, str]) -> None:
         inner = attributes.get("srcdoc")
         if inner is not None and self.depth < _MAX_FRAMES_DEEP:
             name, document = self.page.frame(tag, inner, self.depth + 1)
-            kept[name] = document
+            written[name] = document
 
     def _link(self, attributes: Mapping[str, str]) -> str:
         """A style sheet's link as a style element with its text; any other link is nothing to be seen."""

@@ -4,13 +4,13 @@
 // where it is defined. A link leads nowhere: who looks at a page would leave it, and the site would learn of it.
 {
   const own = (of, name) => Object.getOwnPropertyDescriptor(Document.prototype, name).get.call(of);
-  const told = (element, name) => Element.prototype.getAttribute.call(element, name);
+  const attributeOf = (element, name) => Element.prototype.getAttribute.call(element, name);
   const rootOf = (element) => Object.getOwnPropertyDescriptor(Element.prototype, "shadowRoot").get.call(element);
   const allIn = (scope) =>
     (scope === document ? Document : DocumentFragment).prototype.querySelectorAll.call(scope, "*");
   const script = own(document, "currentScript"); // none where it is run from outside
-  const fragment = script && told(script, "data-fragment");
-  const place = (element, left, top) => {
+  const fragment = script && attributeOf(script, "data-fragment");
+  const scrollElement = (element, left, top) => {
     Element.prototype.scrollTo.call(element, { left, top, behavior: "instant" });
     // A frame that was in quirks mode may be in another from now on: what its body scrolled, the document does.
     const moved = element.scrollLeft || element.scrollTop || !(left || top);
@@ -23,7 +23,7 @@
   };
   const focusIn = (scope) => {
     for (const element of allIn(scope)) {
-      const shown = told(element, "data-demotape-focus");
+      const shown = attributeOf(element, "data-demotape-focus");
       if (shown) HTMLElement.prototype.focus.call(element, { preventScroll: true, focusVisible: shown === "visible" });
       if (rootOf(element)) focusIn(rootOf(element));
     }
@@ -31,18 +31,18 @@
   // What a parser would have moved stands in an element of ours (see nesting.py), to whose place it goes.
   const contentOf = (holder) => holder instanceof HTMLTemplateElement
     ? Object.getOwnPropertyDescriptor(HTMLTemplateElement.prototype, "content").get.call(holder) : holder;
-  const makeWhole = (scope) => {
+  const completeTree = (scope) => {
     for (const element of [...allIn(scope)]) {
-      if (rootOf(element)) makeWhole(rootOf(element));
-      const parent = told(element, "data-demotape-whole");
+      if (rootOf(element)) completeTree(rootOf(element));
+      const parent = attributeOf(element, "data-demotape-whole");
       if (parent === null) continue;
       const content = contentOf(element);
-      if (content !== element) makeWhole(content);
+      if (content !== element) completeTree(content);
       const nodes = Object.getOwnPropertyDescriptor(Node.prototype, "childNodes").get.call(content);
       if (parent !== "html") Element.prototype.replaceWith.call(element, ...nodes);
       else {
         const behind = element.parentNode === own(document, "head") ? own(document, "body") : null;
-        for (const each of [...nodes]) Node.prototype.insertBefore.call(own(document, "documentElement"), each, behind);
+        for (const node of [...nodes]) Node.prototype.insertBefore.call(own(document, "documentElement"), node, behind);
         Element.prototype.remove.call(element);
       }
     }
@@ -52,7 +52,7 @@
     position: "fixed", inset: "0", margin: "0", boxSizing: "border-box", minWidth: "0", maxWidth: "none", minHeight: "0",
     maxHeight: "none", width: "100%", height: "100%", objectFit: "contain", transform: "none",
   };
-  const KEPT = ["border-width", "border-style", "border-color", "padding", "overflow", "color", "background-color"];
+  const CARRIED_STYLES = ["border-width", "border-style", "border-color", "padding", "overflow", "color", "background-color"];
   const showPopover = (element) => {
     Element.prototype.setAttribute.call(element, "popover", "manual"); // none closes another, or itself
     HTMLElement.prototype.showPopover.call(element);
@@ -60,7 +60,7 @@
   const fill = (element) => {
     const before = getComputedStyle(element);
     const style = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "style").get.call(element);
-    for (const [name, value] of KEPT.map((each) => [each, before.getPropertyValue(each)])) style.setProperty(name, value);
+    for (const [name, value] of CARRIED_STYLES.map((node) => [node, before.getPropertyValue(node)])) style.setProperty(name, value);
     if (before.backgroundColor === "rgba(0, 0, 0, 0)") style.backgroundColor = "black"; // its backdrop
     for (const [name, value] of Object.entries(FILLS)) style[name] = value;
     showPopover(element);
@@ -72,7 +72,7 @@
   const LIFTS = { modal: showModal, "popover-open": showPopover, fullscreen: fill };
   const liftIn = (scope) => {
     for (const element of allIn(scope)) {
-      const lifts = LIFTS[told(element, "data-demotape-lifted")];
+      const lifts = LIFTS[attributeOf(element, "data-demotape-lifted")];
       if (lifts && element !== own(document, "documentElement")) {
         try {
           lifts(element);
@@ -91,17 +91,17 @@
     for (const element of allIn(scope)) if (rootOf(element)) endAnimations(rootOf(element));
   };
   let outlined = null;
-  const placeAll = (scope) => {
+  const scrollAll = (scope) => {
     for (const element of allIn(scope)) {
-      if (told(element, "data-demotape-outlined") !== null) outlined = element;
-      const offsets = told(element, "data-demotape-scroll");
-      if (offsets) place(element, ...offsets.split(",").map(Number));
-      if (rootOf(element)) placeAll(rootOf(element));
+      if (attributeOf(element, "data-demotape-outlined") !== null) outlined = element;
+      const offsets = attributeOf(element, "data-demotape-scroll");
+      if (offsets) scrollElement(element, ...offsets.split(",").map(Number));
+      if (rootOf(element)) scrollAll(rootOf(element));
     }
   };
   const writeFrames = (scope) => {
     for (const element of allIn(scope)) {
-      const text = told(element, "data-demotape-written");
+      const text = attributeOf(element, "data-demotape-written");
       if (text !== null) {
         const { prototype } = element.localName === "frame" ? HTMLFrameElement : HTMLIFrameElement;
         const inner = Object.getOwnPropertyDescriptor(prototype, "contentDocument").get.call(element);
@@ -135,7 +135,7 @@
   };
   const coverAll = (scope) => {
     for (const element of allIn(scope)) {
-      if (told(element, "data-demotape-painted") !== null) cover(element, element.getBoundingClientRect());
+      if (attributeOf(element, "data-demotape-painted") !== null) cover(element, element.getBoundingClientRect());
       if (rootOf(element)) coverAll(rootOf(element));
     }
   };
@@ -148,18 +148,18 @@
   addEventListener("scroll", uncover, true);
   addEventListener("resize", uncover);
   addEventListener("click", (event) => {
-    if (event.composedPath().some((each) => ["a", "area"].includes(each.localName))) event.preventDefault();
+    if (event.composedPath().some((node) => ["a", "area"].includes(node.localName))) event.preventDefault();
   }, true);
   const restore = () => {
-    makeWhole(document);
+    completeTree(document);
     writeFrames(document);
     if (fragment) {
       location.replace("#" + fragment);
       const target = Document.prototype.querySelector.call(document, ":target");
-      for (let at = target; at; at = at.parentElement) place(at, 0, 0);
+      for (let at = target; at; at = at.parentElement) position(at, 0, 0);
     }
     liftIn(document);
-    placeAll(document);
+    scrollAll(document);
     if (alone()) focusIn(document);
     endAnimations(document);
   };
@@ -167,7 +167,7 @@
   if (own(document, "body")) restore();
   else addEventListener("DOMContentLoaded", restore);
   addEventListener("load", () => Promise.resolve(own(document, "fonts").ready).then(() => {
-    placeAll(document);
+    scrollAll(document);
     coverAll(document);
   }));
 }

@@ -84,8 +84,8 @@ class StyleSheets:
                     yield f"{piece.before}{self.rules(inner, address, depth + 1)}{piece.after}"
 
     def _address(self, address: str, base: str) -> str:
-        found = address if address.startswith("#") else self._data_uri(self._absolute(base, address))
-        return _string(found)
+        replacement = address if address.startswith("#") else self._data_uri(self._absolute(base, address))
+        return _string(replacement)
 
 
 def _pieces(text: str) -> tuple[_Piece, ...]:
@@ -96,7 +96,7 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
     except ValueError:  # a number of more digits than Python reads
         return ()
     if any(name in text for name in _FULLSCREEN):
-        _tell_fullscreen(read)
+        _mark_fullscreen(read)
     nodes = iter(read)
     for node in nodes:
         if node.type == "at-keyword" and node.lower_value == "import":
@@ -110,7 +110,7 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
     return tuple(_joined(pieces))
 
 
-def _tell_fullscreen(nodes: list[Any]) -> None:
+def _mark_fullscreen(nodes: list[Any]) -> None:
     """Have rules for what is fullscreen apply to what was: in a rendered page only an attribute tells. In place."""
     waiting = [nodes]
     while waiting:
@@ -122,9 +122,9 @@ def _tell_fullscreen(nodes: list[Any]) -> None:
                 waiting.append(node.arguments)
             elif node.type == "ident" and node.lower_value in _FULLSCREEN and _is_selected(
                     inside[max(0, number - 2):number]):
-                place = node.source_line, node.source_column
+                position = node.source_line, node.source_column
                 inside[number - 1], = tinycss2.parse_component_value_list(_WAS_FULLSCREEN)
-                inside[number] = tinycss2.ast.Comment(*place, "")
+                inside[number] = tinycss2.ast.Comment(*position, "")
 
 
 def _is_selected(before: list[Any]) -> bool:
@@ -149,13 +149,13 @@ def _joined(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
         if isinstance(piece, str):
             texts.append(piece)
             continue
-        yield _apart("".join(texts))
+        yield _separated("".join(texts))
         texts = []
         yield piece
-    yield _apart("".join(texts))
+    yield _separated("".join(texts))
 
 
-def _apart(text: str) -> str:
+def _separated(text: str) -> str:
     """With a blank behind each `<`, which then begins no tag; but not in `<=`, whose two tokens stay together."""
     return text.replace("<", "< ").replace("< =", "<=")
 
@@ -219,15 +219,15 @@ def _first_string(nodes: Iterable[Any]) -> str:
 
 def _until_semicolon(nodes: Iterator[Any]) -> list[Any]:
     """The rest of a statement."""
-    found = []
+    tokens = []
     for node in nodes:
         if node.type == "literal" and node.value == ";":
             break
         if node.type != "comment":
-            found.append(node)
+            tokens.append(node)
         if node.type == "{} block":
             break
-    return found
+    return tokens
 
 
 def _namespace(nodes: Iterator[Any]) -> Iterator[str]:

@@ -51,12 +51,12 @@ def element_of(recording: Recording, state: Mapping[str, Any], uid: str) -> Elem
     """
     row = next((row for row in candidates(recording, state) if row["uid"] == uid), None)
     dom = state.get("dom")
-    found = _find(recording.blob(dom), row["frame"], uid) if row and dom else None
-    if row is None or found is None:
+    node = _find(recording.blob(dom), row["frame"], uid) if row and dom else None
+    if row is None or node is None:
         raise InputError(f"field uid: no element {uid[:80]!r} in sight at this turn")
-    attributes = {name: value for name, value in found.attrib.items() if not name.startswith("data-demotape-")}
-    return {"uid": uid, "tag": row["tag"], "role": row["role"], "name": row["name"], "text": _text(found),
-            "attributes": attributes, "xpath": _xpath(found), "css": _css(found), "frame": row["frame"],
+    attributes = {name: value for name, value in node.attrib.items() if not name.startswith("data-demotape-")}
+    return {"uid": uid, "tag": row["tag"], "role": row["role"], "name": row["name"], "text": _text(node),
+            "attributes": attributes, "xpath": _xpath(node), "css": _css(node), "frame": row["frame"],
             "bbox": row["bbox"]}
 
 
@@ -65,8 +65,8 @@ def options_of(recording: Recording, state: Mapping[str, Any], element: Mapping[
     through; none for any other element."""
     if element["tag"] != "select" or not state.get("dom"):
         return []
-    found = _find(recording.blob(state["dom"]), element["frame"], element["uid"])
-    options = () if found is None else islice(found.iter("option"), _OPTIONS)
+    node = _find(recording.blob(state["dom"]), element["frame"], element["uid"])
+    options = () if node is None else islice(node.iter("option"), _OPTIONS)
     labels = [(option, " ".join("".join(option.itertext()).split())) for option in options]
     return [(option.get("value", label), option.get("label") or label) for option, label in labels]
 
@@ -108,22 +108,22 @@ def _line(element: Element) -> list[Element]:
     return line
 
 
-def _place(element: Element) -> tuple[int, bool]:
+def _sibling_index(element: Element) -> tuple[int, bool]:
     """Its place among the siblings of its tag, from 1, and whether there are others."""
     parent = element.getparent()
-    same = [element] if parent is None else [each for each in parent if each.tag == element.tag]
-    return same.index(element) + 1, len(same) > 1
+    siblings = [element] if parent is None else [sibling for sibling in parent if sibling.tag == element.tag]
+    return siblings.index(element) + 1, len(siblings) > 1
 
 
 def _xpath(element: Element) -> str:
     steps: list[str] = []
     drawn = False
-    for each in _line(element):
-        place, more = _place(each)
-        drawn = drawn or each.tag in _DRAWINGS
-        test = f'*[name()="{_cased(each, drawn)}"]' if drawn else each.tag
-        steps.append(f"{test}[{place}]" if more else test)
-        drawn = drawn and each.tag not in _HTML_INSIDE
+    for ancestor in _line(element):
+        index, more = _sibling_index(ancestor)
+        drawn = drawn or ancestor.tag in _DRAWINGS
+        test = f'*[name()="{_cased(ancestor, drawn)}"]' if drawn else ancestor.tag
+        steps.append(f"{test}[{index}]" if more else test)
+        drawn = drawn and ancestor.tag not in _HTML_INSIDE
     return "/" + "/".join(steps)
 
 
@@ -131,12 +131,12 @@ def _css(element: Element) -> str:
     line = _line(element)
     steps: list[str] = []
     drawn = [any(above.tag in _DRAWINGS for above in line[:number + 1]) for number in range(len(line))]
-    for each, in_drawing in reversed(list(zip(line, drawn, strict=True))):
-        name = each.get("id", "")
+    for ancestor, in_drawing in reversed(list(zip(line, drawn, strict=True))):
+        name = ancestor.get("id", "")
         if name and sum(other.get("id") == name for other in line[0].iter(etree.Element)) == 1:
             steps.insert(0, f"#{_escaped(name)}")
             break
-        steps.insert(0, f"{_escaped(_cased(each, in_drawing))}:nth-of-type({_place(each)[0]})")
+        steps.insert(0, f"{_escaped(_cased(ancestor, in_drawing))}:nth-of-type({_sibling_index(ancestor)[0]})")
     return " > ".join(steps)
 
 
@@ -147,15 +147,15 @@ def _cased(element: Element, drawn: bool) -> str:
 
 def _escaped(name: str) -> str:
     """A name as an identifier of CSS (CSSOM, "serialize an identifier")."""
-    found = ""
+    escaped = ""
     for number, letter in enumerate(name):
         first = number == 0 or (number == 1 and name[0] == "-")
         if letter == "\0":
-            found += "\ufffd"
+            escaped += "\ufffd"
         elif letter < " " or letter == "\x7f" or (letter in "0123456789" and first):
-            found += f"\\{ord(letter):x} "
+            escaped += f"\\{ord(letter):x} "
         elif letter >= "\x80" or letter in "-_" or (letter.isascii() and letter.isalnum()):
-            found += letter
+            escaped += letter
         else:
-            found += f"\\{letter}"
-    return "\\-" if name == "-" else found
+            escaped += f"\\{letter}"
+    return "\\-" if name == "-" else escaped

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from . import numbers, spoken
-from .patterns import LETTER, alone, pattern, spans
+from .patterns import LETTER, is_isolated, pattern, spans
 
 KINDS = {"email": "an e-mail address", "phone": "a telephone number", "card": "a card number",
          "iban": "a bank account number", "id": "a national identity number", "token": "a token or password"}
@@ -27,20 +27,20 @@ class Span:
 
 def find(text: str) -> list[Span]:
     """Spans in order; none overlaps another."""
-    found: list[Span] = []
+    all_spans: list[Span] = []
     for kind, finder in FINDERS:
         new = [Span(start, end, kind) for start, end in sorted(set(finder(text)))]
-        found = merged(found, new)
-    return found
+        all_spans = merge_spans(all_spans, new)
+    return all_spans
 
 
-def merged(known: list[Span], new: list[Span]) -> list[Span]:
+def merge_spans(known: list[Span], new: list[Span]) -> list[Span]:
     """Both, without those of the new ones that overlap one before them or a known one."""
     free: list[Span] = []
     for span in new:
-        place = bisect_left(known, span.start, key=lambda each: each.start)
-        clear = ((place == 0 or known[place - 1].end <= span.start)
-                 and (place == len(known) or span.end <= known[place].start))
+        index = bisect_left(known, span.start, key=lambda known_span: known_span.start)
+        clear = ((index == 0 or known[index - 1].end <= span.start)
+                 and (index == len(known) or span.end <= known[index].start))
         if clear and (not free or free[-1].end <= span.start):
             free.append(span)
     return sorted([*known, *free], key=lambda span: span.start) if free else known
@@ -48,11 +48,11 @@ def merged(known: list[Span], new: list[Span]) -> list[Span]:
 
 def replace(text: str, by: Callable[[Span], str]) -> str:
     """The text with every span replaced."""
-    parts, at = [], 0
+    parts, position = [], 0
     for span in find(text):
-        parts += [text[at:span.start], by(span)]
-        at = span.end
-    return "".join([*parts, text[at:]])
+        parts += [text[position:span.start], by(span)]
+        position = span.end
+    return "".join([*parts, text[position:]])
 
 
 _EMAIL = pattern(rf"[{LETTER}0-9][{LETTER}0-9_.+%'-]{{0,63}}@(?:[{LETTER}0-9-]{{1,63}}\.){{1,8}}[{LETTER}]{{2,24}}")
@@ -73,12 +73,12 @@ _USERINFO = pattern(r"\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,64}:([^/\s@]{3,128})
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
     if "@" in text:
-        yield from (span for span in spans(_EMAIL, text) if alone(text, *span, ".+%-", "-"))
+        yield from (span for span in spans(_EMAIL, text) if is_isolated(text, *span, ".+%-", "-"))
 
 
 def _tokens(text: str) -> Iterator[tuple[int, int]]:
     for compiled in (_WEB_TOKEN, _TOKENS):
-        yield from (span for span in spans(compiled, text) if alone(text, *span, "-"))
+        yield from (span for span in spans(compiled, text) if is_isolated(text, *span, "-"))
     yield from spans(_PRIVATE_KEY, text)
     for compiled in (_BEARER, _USERINFO, _NAMED):
         yield from ((start, end) for start, end in spans(compiled, text, 1) if _is_secret(text[start:end]))
@@ -89,8 +89,9 @@ def _is_secret(value: str) -> bool:
     """Whether a named value looks made up by a machine or a careful person: not a word, not what was masked."""
     if "REDACTED" in value or value.strip("*•") == "":
         return False
-    kinds = (any("a" <= each <= "z" for each in value) + any("A" <= each <= "Z" for each in value)
-             + any(each.isdigit() for each in value) + any(not (each.isalnum() or each == "_") for each in value))
+    kinds = (any("a" <= character <= "z" for character in value) + any("A" <= character <= "Z" for character in value)
+             + any(character.isdigit() for character in value) + any(not (character.isalnum() or character == "_")
+                                                                     for character in value))
     return kinds >= 2 and (any(character.isdigit() for character in value) or len(value) >= 20)
 
 

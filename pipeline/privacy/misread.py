@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 _ERRORS = 0.2  # letters of a value that may be misread, as a share
 _SHORTEST = 4  # letters and digits: shorter values are found in anything
-_ALIKE = str.maketrans("oilsbzg|!$", "0115829115")  # letters that are read for one another, each as one of them
+_CONFUSABLE = str.maketrans("oilsbzg|!$", "0115829115")  # letters that are read for one another, each as one of them
 
 
 class Values:
@@ -16,15 +16,15 @@ class Values:
     def stand_in(self, text: str) -> bool:
         """Whether one of them, or what is like one, stands in a text."""
         line = _plain(text)
-        return any(_is_like(value, line) for value in self._plain)
+        return any(_is_similar(value, line) for value in self._plain)
 
 
 def _plain(text: str) -> str:
     """Only letters and digits, those that look alike the same."""
-    return "".join(filter(str.isalnum, text.lower().translate(_ALIKE)))
+    return "".join(filter(str.isalnum, text.lower().translate(_CONFUSABLE)))
 
 
-def _is_like(value: str, line: str) -> bool:
+def _is_similar(value: str, line: str) -> bool:
     """Whether a part of the line is the value but for some errors (Sellers 1980)."""
     if value in line:
         return True
@@ -34,10 +34,10 @@ def _is_like(value: str, line: str) -> bool:
     costs = list(range(len(value) + 1))  # of the first n letters of the value, ended at this letter of the line
     for letter in line:
         before, costs[0] = costs[0], 0
-        for at, own in enumerate(value, 1):
-            kept = before + (own != letter)
-            before = costs[at]
-            costs[at] = min(kept, before + 1, costs[at - 1] + 1)
+        for index, own in enumerate(value, 1):
+            cost = before + (own != letter)
+            before = costs[index]
+            costs[index] = min(cost, before + 1, costs[index - 1] + 1)
         if costs[-1] <= errors:
             return True
     return False
@@ -46,4 +46,4 @@ def _is_like(value: str, line: str) -> bool:
 def _has_a_piece(value: str, line: str, errors: int) -> bool:
     """Whether one of errors + 1 pieces of the value stands in the line as it is, as one must when there are no more."""
     size = len(value) / (errors + 1)
-    return any(value[round(at * size):round((at + 1) * size)] in line for at in range(errors + 1))
+    return any(value[round(number * size):round((number + 1) * size)] in line for number in range(errors + 1))

@@ -17,9 +17,9 @@ from stdnum.jp import in_ as my_number
 from stdnum.kr import rrn
 from stdnum.us import ssn
 
-from .patterns import alone, pattern, spans
+from .patterns import is_isolated, pattern, spans
 
-Found = Iterator[tuple[int, int]]
+Spans = Iterator[tuple[int, int]]
 _CUED = 40  # characters before a number in which a word tells what it is
 _FORBIDDEN = frozenset({"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"})  # prefixes that no NINO has
 _UNPACKED = str.maketrans("", "", " \u00a0\u2009\u202f-./")
@@ -30,15 +30,15 @@ _LAYOUTS = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 
 _ISSUERS = re.compile(r"4|5[0-8]|6|3[0-9]|2[2-7]|1800|81")
 
 
-def cards(text: str) -> Found:
+def cards(text: str) -> Spans:
     """Card numbers: digits in the groups that cards have, with the check digit of ISO/IEC 7812."""
     groups = list(spans(_DIGITS, text))
-    at = 0
-    while at < len(groups):
-        used = _card_groups(text, groups[at:at + 5])
+    start = 0
+    while start < len(groups):
+        used = _card_groups(text, groups[start:start + 5])
         if used:
-            yield groups[at][0], groups[at + used - 1][1]
-        at += used or 1
+            yield groups[start][0], groups[start + used - 1][1]
+        start += used or 1
 
 
 def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
@@ -49,7 +49,7 @@ def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
     for count in range(together, 0, -1):
         start, end = groups[0][0], groups[count - 1][1]
         layout = tuple(last - first for first, last in groups[:count])
-        if layout not in _LAYOUTS or not alone(text, start, end, ".,-+/=", "-"):
+        if layout not in _LAYOUTS or not is_isolated(text, start, end, ".,-+/=", "-"):
             continue
         digits = text[start:end].translate(_UNPACKED)
         if _ISSUERS.match(digits) and len(set(digits)) > 1 and luhn_number.is_valid(digits):
@@ -57,22 +57,22 @@ def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
     return 0
 
 
-def _joins(text: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return other[0] - one[1] == 1 and text[one[1]] in " -\u00a0\u2009\u202f"
+def _joins(text: str, first: tuple[int, int], second: tuple[int, int]) -> bool:
+    return second[0] - first[1] == 1 and text[first[1]] in " -\u00a0\u2009\u202f"
 
 
 _IBAN = pattern(r"[A-Z]{2}[0-9]{2}(?:[ \x{A0}-]?[A-Z0-9]){11,30}")
 
 
-def accounts(text: str) -> Found:
+def accounts(text: str) -> Spans:
     """IBANs: of the length that their country has, with their check digits (ISO 13616)."""
     for start, end in spans(_IBAN, text):
-        places = [place for place in range(start, end) if text[place].isalnum()]
+        indices = [index for index in range(start, end) if text[index].isalnum()]
         length = _iban_length(text[start:start + 2])
-        if not length or length > len(places):
+        if not length or length > len(indices):
             continue
-        end = places[length - 1] + 1
-        if alone(text, start, end) and iban.is_valid(text[start:end].translate(_UNPACKED), check_country=False):
+        end = indices[length - 1] + 1
+        if is_isolated(text, start, end) and iban.is_valid(text[start:end].translate(_UNPACKED), check_country=False):
             yield start, end
 
 
@@ -127,11 +127,11 @@ _IDS = (
 )
 
 
-def national_ids(text: str) -> Found:
+def national_ids(text: str) -> Spans:
     """Numbers that states give to persons."""
     for kind in _IDS:
         for start, end in spans(kind.pattern, text):
-            if not alone(text, start, end, ".,-+/=#", "-") or _goes_on(text, end):
+            if not is_isolated(text, start, end, ".,-+/=#", "-") or _goes_on(text, end):
                 continue
             if kind.cue and not re.search(kind.cue, text[max(0, start - _CUED):start], re.IGNORECASE):
                 continue
@@ -161,19 +161,19 @@ _NATIONAL = (
 )
 
 
-def phones(text: str) -> Found:
+def phones(text: str) -> Spans:
     """Telephone numbers: with a plus or two zeros before the country's, or as some countries write them at home."""
     for start, end in spans(_INTERNATIONAL, text):
-        if _stands(text, start, end) and 8 <= sum(map(str.isdigit, text[start:end])) <= 15:
+        if _is_standalone(text, start, end) and 8 <= sum(map(str.isdigit, text[start:end])) <= 15:
             yield start, end
     for region, written in _NATIONAL:
         for start, end in spans(written, text):
-            if _stands(text, start, end) and _is_phone(text[start:end], region):
+            if _is_standalone(text, start, end) and _is_phone(text[start:end], region):
                 yield start, end
 
 
-def _stands(text: str, start: int, end: int) -> bool:
-    return alone(text, start, end, ".,+/=-#:", "-") and not _goes_on(text, end)
+def _is_standalone(text: str, start: int, end: int) -> bool:
+    return is_isolated(text, start, end, ".,+/=-#:", "-") and not _goes_on(text, end)
 
 
 @lru_cache(maxsize=4096)

@@ -19,11 +19,11 @@ def pattern(*parts: str, ignore_case: bool = False) -> Any:
 
 def spans(compiled: Any, text: str, group: int = 0) -> Iterator[tuple[int, int]]:
     """Where a pattern, or a group of it, is found."""
-    for found in compiled.finditer(text):
-        yield found.span(group)
+    for match in compiled.finditer(text):
+        yield match.span(group)
 
 
-def alone(text: str, start: int, end: int, before: str = "", after: str = "") -> bool:
+def is_isolated(text: str, start: int, end: int, before: str = "", after: str = "") -> bool:
     """Whether no Latin letter or digit stands right beside a stretch, and none of the signs `before` and `after`."""
     left, right = text[start - 1] if start else " ", text[end] if end < len(text) else " "
     return not (_is_word(left) or left in before or _is_word(right) or right in after)

@@ -12,11 +12,11 @@ import numpy
 from schemas import InputError
 from schemas.types import Box
 
-_SURE = 0.3  # of 1: what is read with less is noise
+_MIN_CONFIDENCE = 0.3  # of 1: what is read with less is noise
 _LONGEST_SIDE = 4096  # pixels; larger pictures are made smaller before text is looked for in them
-_KEPT = 4096  # lines that are remembered: pictures of one session show much the same
+_CACHED_LINES = 4096  # lines that are remembered: pictures of one session show much the same
 _SETTINGS = {
-    "Global.log_level": "critical", "Global.text_score": _SURE, "Global.max_side_len": _LONGEST_SIDE,
+    "Global.log_level": "critical", "Global.text_score": _MIN_CONFIDENCE, "Global.max_side_len": _LONGEST_SIDE,
     "Global.use_cls": False,  # whether a line stands on its head
     # One thread: what is read is then the same whatever the machine, and --jobs says how many processes work.
     "EngineConfig.onnxruntime.intra_op_num_threads": 1, "EngineConfig.onnxruntime.inter_op_num_threads": 1,
@@ -46,18 +46,18 @@ def recogniser() -> str:
     return f"rapidocr {version('rapidocr')} onnxruntime {version('onnxruntime')}"
 
 
-def lines(pixels: numpy.ndarray) -> list[Line]:
+def read_lines(pixels: numpy.ndarray) -> list[Line]:
     """The lines of text in a picture (height × width × 3), from the top down."""
-    places = _engine()(pixels, use_det=True, use_cls=False, use_rec=False).boxes
-    if places is None:
+    boxes = _engine()(pixels, use_det=True, use_cls=False, use_rec=False).boxes
+    if boxes is None:
         return []
-    read = ((_text(pixels, corners), corners) for corners in numpy.asarray(places, numpy.float32))
+    read = ((_text(pixels, corners), corners) for corners in numpy.asarray(boxes, numpy.float32))
     return [Line(text, _box_of(corners)) for text, corners in read if text]
 
 
-def written(found: list[Line]) -> bytes:
+def serialize_lines(lines_read: list[Line]) -> bytes:
     """Lines as a prepared blob; `read` is its reverse."""
-    return json.dumps(found).encode("ascii")
+    return json.dumps(lines_read).encode("ascii")
 
 
 def read(blob: bytes) -> list[Line]:
@@ -84,11 +84,11 @@ def _text(pixels: numpy.ndarray, corners: numpy.ndarray) -> str:
     part = numpy.ascontiguousarray(get_rotate_crop_image(pixels, corners))
     name = hashlib.sha256(repr(part.shape).encode() + part.tobytes()).digest()
     if name not in _remembered:
-        found = _engine()(part, use_det=False, use_cls=False, use_rec=True)
-        sure = bool(found.txts) and found.scores[0] >= _SURE
-        _remembered[name] = found.txts[0].strip() if sure else ""
+        result = _engine()(part, use_det=False, use_cls=False, use_rec=True)
+        is_confident = bool(result.txts) and result.scores[0] >= _MIN_CONFIDENCE
+        _remembered[name] = result.txts[0].strip() if is_confident else ""
     _remembered.move_to_end(name)
-    while len(_remembered) > _KEPT:
+    while len(_remembered) > _CACHED_LINES:
         _remembered.popitem(last=False)
     return _remembered[name]
 

@@ -25,20 +25,20 @@ from . import finding
 from .names.finding import findings as names_in
 from .names.labels import field_kind, is_value
 from .names.stand_ins import WRITTEN, StandIns
-from .split import SplitValues, joined
-from .told_secrets import ToldSecrets
+from .recorded_secrets import RecordedSecrets
+from .split import SplitValues, join_run
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
                     "type", "intent", "frame", "tag", "reply_to"})
 _SHOWN = ("value", "placeholder", "alt", "label")  # attributes whose text browsers show
 _SHORTEST = 6  # characters: no e-mail address, number or token is shorter
-_TAKEN_OUT = re.compile(f"{re.escape(REDACTED)}|{WRITTEN.pattern}")
+_REDACTED_VALUE = re.compile(f"{re.escape(REDACTED)}|{WRITTEN.pattern}")
 _STAND_IN = re.compile(WRITTEN.pattern.encode())
 _CELL = 24  # pixels of a picture that become one colour
 
 
-def taken_out(content: bytes) -> bool:
+def has_redactions(content: bytes) -> bool:
     """Whether something in UTF-8 was taken out, or stands where it was."""
     return REDACTED.encode() in content or _STAND_IN.search(content) is not None
 
@@ -51,16 +51,17 @@ class Redactor:
     addresses, None to leave these.
     """
 
-    def __init__(self, values: dict[str, str], allow: Collection[str] = (), told: ToldSecrets | None = None,
+    def __init__(self, values: dict[str, str], allow: Collection[str] = (),
+                 recorded_secrets: RecordedSecrets | None = None,
                  names: StandIns | None = None):
         self._values, self._split = values, SplitValues(values)
-        self.known = values = {joined(value): kind for value, kind in values.items()}
-        self._allow, self._told, self._names = allow, told, names
+        self.known = values = {join_run(value): kind for value, kind in values.items()}
+        self._allow, self._recorded_secrets, self._names = allow, recorded_secrets, names
         self.counts = Counter(kind for kind in values.values() if kind != "person")
         self._persons = (names or StandIns("")).replacing(value for value, kind in values.items() if kind == "person")
         if persons := self._persons.count():
             self.counts["person"] = persons
-        written = {form: names.of(value, kind) if names and kind == "address" else REDACTED
+        written = {form: names.stand_in_for(value, kind) if names and kind == "address" else REDACTED
                    for value, kind in values.items() if kind != "person" for form in _forms(value)}
         self._written = {form.encode("utf-8", "replace"): by.encode() for form, by in written.items()}
         alternatives = sorted(written, key=lambda form: (-len(form), form))
@@ -68,29 +69,30 @@ class Redactor:
         self._by = written
         self._forms = [form.encode("utf-8", "replace") for form in alternatives]
         parts = [*self._forms, *(stand_in.encode() for stand_in in self._persons.stand_ins()),
-                 *(each.encode("utf-8", "replace") for each in self._persons.persons), *self._written.values(),
+                 *(person.encode("utf-8", "replace") for person in self._persons.persons), *self._written.values(),
                  *(value.encode("utf-8", "replace") for value in self._split.values)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest() if values else ""
 
     def knowing(self, texts: Iterable[str]) -> "Redactor":
         """One that also knows what is found in these texts, of archives, which are looked through alone."""
         texts = list(texts)
-        found = chain(findings(texts), ((value, "token") for value in (self._told.find(texts) if self._told else ())),
+        all_findings = chain(findings(texts), ((value, "token") for value in (self._recorded_secrets.find(texts)
+                                                                              if self._recorded_secrets else ())),
                       names_in(texts) if self._names else ())
-        new = {value: kind for value, kind in found if kind not in self._allow and value not in self.known}
-        return Redactor(self._values | new, self._allow, self._told, self._names) if new else self
+        new = {value: kind for value, kind in all_findings if kind not in self._allow and value not in self.known}
+        return Redactor(self._values | new, self._allow, self._recorded_secrets, self._names) if new else self
 
     def text(self, text: str) -> str:
         """The text with all that is known replaced."""
         if self._pattern:
-            text = self._split.text(self._pattern.sub(lambda found: self._by[found.group()], text))
+            text = self._split.text(self._pattern.sub(lambda match: self._by[match.group()], text))
         return self._persons.text(text)
 
     def markup(self, content: bytes) -> bytes:
         """HTML in UTF-8 with all that is known replaced: what is looked for includes the forms that stand in HTML."""
         there = [form for form in self._forms if form in content]  # far faster than a pattern that finds nothing
         if there:
-            content = re.sub(b"|".join(map(re.escape, there)), lambda found: self._written[found.group()], content)
+            content = re.sub(b"|".join(map(re.escape, there)), lambda match: self._written[match.group()], content)
         return self._persons.content(self._split.content(content))
 
     def walk(self, value: Any) -> Any:
@@ -100,10 +102,11 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.walk(each) for each in value]
+            return [self.walk(member) for member in value]
         if isinstance(value, dict):
-            return {key: each if key in _NAMES else self.everything(each) if key == "attributes" else self.walk(each)
-                    for key, each in value.items()}
+            return {key: member if key in _NAMES else self.everything(member) if key == "attributes"
+                    else self.walk(member)
+                    for key, member in value.items()}
         return value
 
     def everything(self, value: Any) -> Any:
@@ -111,22 +114,22 @@ class Redactor:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, list):
-            return [self.everything(each) for each in value]
+            return [self.everything(member) for member in value]
         if isinstance(value, dict):
-            return {self.text(key): self.everything(each) for key, each in value.items()}
+            return {self.text(key): self.everything(member) for key, member in value.items()}
         return value
 
     def showing(self, page: Page) -> Iterator[Element]:
         """Elements of a page, already redacted, whose own text, or an attribute that browsers show, was replaced."""
         for element in page.elements.values():
-            shown = [element.text, *map(element.get, _SHOWN), *(each.tail for each in element)]
-            if any(text and _TAKEN_OUT.search(text) for text in shown):
+            shown = [element.text, *map(element.get, _SHOWN), *(child.tail for child in element)]
+            if any(text and _REDACTED_VALUE.search(text) for text in shown):
                 yield element
 
     def is_generated(self, page: Page, attributes: Collection[str]) -> bool:
         """Whether style sheets may show what was replaced in a page: it stands in one, or in an attribute that they
         show (`attributes`)."""
-        return any(_TAKEN_OUT.search(shown) for element in page.elements.values() for shown in (
+        return any(_REDACTED_VALUE.search(shown) for element in page.elements.values() for shown in (
             [element.text or ""] if element.tag == "style" else
             [value for name, value in element.items() if name in attributes]))
 
@@ -136,20 +139,20 @@ def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[t
 
     `nothing_in` remembers texts without any, over several calls: neighbouring pages say much the same.
     """
-    found: dict[tuple[str, str], None] = {}
+    values: dict[tuple[str, str], None] = {}
     nothing_in = set() if nothing_in is None else nothing_in
     for text in texts:
         if len(text) < _SHORTEST or text in nothing_in:
             continue
         if spans := finding.find(text):
-            found |= dict.fromkeys((text[span.start:span.end], span.kind) for span in spans)
+            values |= dict.fromkeys((text[span.start:span.end], span.kind) for span in spans)
         else:
             nothing_in.add(text)
-    return list(found)
+    return list(values)
 
 
 def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], allow: Collection[str] = (),
-             told: ToldSecrets | None = None, names: StandIns | None = None) -> Redactor:
+             recorded_secrets: RecordedSecrets | None = None, names: StandIns | None = None) -> Redactor:
     """Look through a demonstration; `pages` tells the findings in its pages.
 
     `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay. `told`: secrets of other recordings.
@@ -157,7 +160,7 @@ def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], all
     """
     entered = _in_named_fields(demonstration) if names else ()
     values = {value: kind for value, kind in chain(entered, pages) if kind not in allow}
-    return Redactor(values, allow, told, names).knowing(_texts(demonstration))
+    return Redactor(values, allow, recorded_secrets, names).knowing(_texts(demonstration))
 
 
 def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.ndarray:

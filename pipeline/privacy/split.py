@@ -18,7 +18,7 @@ _REDACTED = REDACTED.encode()
 def findings_in_runs(runs: Iterable[str], nothing_in: set[str]) -> list[tuple[str, str]]:
     """What is personal or secret in runs (`Page.runs`): values with their kinds, each pair once; a value has a BREAK
     wherever an element begins or ends in it. `nothing_in` remembers runs without any, as for `findings`."""
-    found: dict[tuple[str, str], None] = {}
+    values: dict[tuple[str, str], None] = {}
     for run in runs:
         if run in nothing_in:
             continue
@@ -27,12 +27,12 @@ def findings_in_runs(runs: Iterable[str], nothing_in: set[str]) -> list[tuple[st
             nothing_in.add(run)
             continue
         # Where each character of the text stands in the run.
-        places = [place for place, character in enumerate(run) if character != BREAK]
-        found |= dict.fromkeys((run[places[span.start]:places[span.end - 1] + 1], span.kind) for span in spans)
-    return list(found)
+        indices = [index for index, character in enumerate(run) if character != BREAK]
+        values |= dict.fromkeys((run[indices[span.start]:indices[span.end - 1] + 1], span.kind) for span in spans)
+    return list(values)
 
 
-def joined(value: str) -> str:
+def join_run(value: str) -> str:
     """The value as it is read."""
     return value.replace(BREAK, "")
 
@@ -49,7 +49,7 @@ class SplitValues:
         """Markup in UTF-8 with every piece of them replaced; tags stay, so that the page is built as it was."""
         for first, pattern in self._patterns:
             if first in content:
-                content = pattern.sub(lambda found: _without(found.group()), content)
+                content = pattern.sub(lambda match: _without(match.group()), content)
         return content
 
     def text(self, text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from .patterns import LETTER, alone, pattern
+from .patterns import LETTER, is_isolated, pattern
 
 _SPACE = r"[ \t\x{A0}\x{3000}]"
 _CODES = (r"(?:security|verification|access|door|gate|alarm|login|log-in|sign-in|",
@@ -24,9 +24,9 @@ _VALUE = (r"(?:[\"“”'‘«„「『`]", _SPACE, r"*([^\"“”'’»«「」
        _SPACE, rf"*[\"“”'’»「」『』`]|([!-~{LETTER[6:]}]",
           r"{3,64}))")
 
-_TOLD = pattern(r"(", *_LATIN, r")", *_LINK, *_VALUE, ignore_case=True)
+_STATED = pattern(r"(", *_LATIN, r")", *_LINK, *_VALUE, ignore_case=True)
 _RIGHT_AFTER = pattern(r"(", *_LATIN, r")", _SPACE, r"+", *_VALUE, ignore_case=True)
-_EASTERN_TOLD = pattern(r"(", *_EASTERN, r")", *_EASTERN_LINK, *_VALUE)
+_EASTERN_STATED = pattern(r"(", *_EASTERN, r")", *_EASTERN_LINK, *_VALUE)
 
 _OWN = (
     "my", "our", "your", "mein", "unser", "dein", "ihr", "mon", "notre", "ton", "votre", "mi", "tu", "nuestra",
@@ -55,19 +55,19 @@ _ENDS = ".,;:)]}>?…"
 
 def secrets(text: str) -> Iterator[tuple[int, int]]:
     """Where passwords, PINs and codes stand that are told as such."""
-    for compiled, plain_may_be in ((_TOLD, True), (_EASTERN_TOLD, True), (_RIGHT_AFTER, False)):
-        for found in compiled.finditer(text):
-            start, end = found.span(1)
-            if text[start].isascii() and not alone(text, start, end):
+    for compiled, plain_may_be in ((_STATED, True), (_EASTERN_STATED, True), (_RIGHT_AFTER, False)):
+        for match in compiled.finditer(text):
+            start, end = match.span(1)
+            if text[start].isascii() and not is_isolated(text, start, end):
                 continue
-            quoted = found.span(2)[0] >= 0
-            start, end = found.span(2) if quoted else _trimmed(text, *found.span(3))
-            own = plain_may_be and (quoted or _is_own(text, found.start()))
+            quoted = match.span(2)[0] >= 0
+            start, end = match.span(2) if quoted else _trim(text, *match.span(3))
+            own = plain_may_be and (quoted or _is_own(text, match.start()))
             if end - start >= 3 and _is_secret(text, start, end, own, plain_may_be):
                 yield start, end
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     """Without the signs that end a sentence, unless they are all there is."""
     while end > start and text[end - 1] in _ENDS:
         end -= 1

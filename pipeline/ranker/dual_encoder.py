@@ -18,7 +18,7 @@ from pipeline.export.model_input.scorers import lexical, load_encoder
 from schemas import InputError
 from schemas.files import write_atomically
 
-from .reading import Choice, NothingToLearn, some
+from .reading import Choice, NothingToLearn, sample_candidates
 
 _OTHERS = 10  # elements of a turn, besides the right one, that are learned from
 _BATCH = 32  # pairs
@@ -60,15 +60,15 @@ def fit(base: str, learned: Iterable[Choice], valid: Iterable[Choice], folder: P
     for a model that cannot be loaded.
     """
     by_chance = random.Random(seed)
-    turns, held = list(_samples(learned, by_chance)), list(_samples(valid, by_chance))
+    turns, validation = list(_samples(learned, by_chance)), list(_samples(valid, by_chance))
     if not turns:
         raise NothingToLearn
     part = folder.with_name(folder.name + ".part")
-    goes_on = _begun(part, [base, seed, epochs, rate, turns, held])
+    goes_on = _resume_state(part, [base, seed, epochs, rate, turns, validation])
     with _quiet():
         model = load_encoder(base, "--encoder")
         model.model_card_data.widget = [{}]  # else examples are taken of what was captured
-        trainer = _trainer(model, turns, held, part, seed, epochs, rate, step)
+        trainer = _trainer(model, turns, validation, part, seed, epochs, rate, step)
         trainer.train(resume_from_checkpoint=goes_on and any(part.glob("checkpoint-*")))
         trainer.model.save_pretrained(str(part / "model"), create_model_card=False)
     if folder.exists():
@@ -78,28 +78,28 @@ def fit(base: str, learned: Iterable[Choice], valid: Iterable[Choice], folder: P
     return len(turns)
 
 
-def _samples(found: Iterable[Choice], by_chance: random.Random) -> Iterator[Sample]:
-    for choice in found:
-        documents = [each.document for each in choice.elements]
-        right = [each.uid == choice.target for each in choice.elements]
-        chosen = some(lexical(choice.asked.text, documents), right, _OTHERS, by_chance)
-        yield {"query": choice.asked.text, "positive": [documents[number] for number in chosen if right[number]],
+def _samples(choices: Iterable[Choice], by_chance: random.Random) -> Iterator[Sample]:
+    for choice in choices:
+        documents = [element.document for element in choice.elements]
+        right = [element.uid == choice.target for element in choice.elements]
+        chosen = sample_candidates(lexical(choice.query.text, documents), right, _OTHERS, by_chance)
+        yield {"query": choice.query.text, "positive": [documents[number] for number in chosen if right[number]],
                "negative": [documents[number] for number in chosen if not right[number]]}
 
 
-def _begun(part: Path, made_of: list[Any]) -> bool:
+def _resume_state(part: Path, made_of: list[Any]) -> bool:
     """Whether the folder holds checkpoints of the same training; made anew where it does not."""
-    told = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
+    digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
     path = part / _MADE_OF
-    if path.is_file() and path.read_text(encoding="utf-8") == told:
+    if path.is_file() and path.read_text(encoding="utf-8") == digest:
         return True
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    write_atomically(path, told.encode())
+    write_atomically(path, digest.encode())
     return False
 
 
-def _trainer(model: Any, turns: list[Sample], held: list[Sample], part: Path, seed: int, epochs: int, rate: float,
+def _trainer(model: Any, turns: list[Sample], validation: list[Sample], part: Path, seed: int, epochs: int, rate: float,
              step: Steps) -> Any:
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -107,14 +107,14 @@ def _trainer(model: Any, turns: list[Sample], held: list[Sample], part: Path, se
     from sentence_transformers.sentence_transformer.losses import CosineSimilarityLoss
     from transformers import PrinterCallback, TrainerCallback
 
-    class Told(TrainerCallback):
+    class Progress(TrainerCallback):
         def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
             step(state.global_step, state.max_steps)
 
-    held = [each for each in held if each["negative"]]
-    evaluator = RerankingEvaluator(held, at_k=_TEN, name="valid", write_csv=False) if held else None
+    validation = [sample for sample in validation if sample["negative"]]
+    evaluator = RerankingEvaluator(validation, at_k=_TEN, name="valid", write_csv=False) if validation else None
     best: dict[str, Any] = {"eval_strategy": "epoch", "load_best_model_at_end": True,
-                            "metric_for_best_model": f"eval_valid_mrr@{_TEN}"} if held else {}
+                            "metric_for_best_model": f"eval_valid_mrr@{_TEN}"} if validation else {}
     arguments = SentenceTransformerTrainingArguments(
         str(part), num_train_epochs=epochs, per_device_train_batch_size=_BATCH, learning_rate=rate,
         warmup_steps=_WARM_UP, seed=seed, data_seed=seed, save_strategy="epoch", save_total_limit=2,
@@ -123,7 +123,7 @@ def _trainer(model: Any, turns: list[Sample], held: list[Sample], part: Path, se
              for score, kind in ((1.0, "positive"), (0.0, "negative")) for element in turn[kind]]
     columns = dict(zip(("asked", "element", "score"), map(list, zip(*pairs, strict=True)), strict=True))
     trainer = SentenceTransformerTrainer(model, arguments, train_dataset=Dataset.from_dict(columns),
-                                         loss=CosineSimilarityLoss(model), evaluator=evaluator, callbacks=[Told()])
+                                         loss=CosineSimilarityLoss(model), evaluator=evaluator, callbacks=[Progress()])
     trainer.remove_callback(PrinterCallback)  # it writes among the results
     return trainer
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.export.formats.weblinx_turns import UID
 from pipeline.export.model_input.candidates import candidates_of
-from pipeline.export.model_input.elements import Asked, Element
+from pipeline.export.model_input.elements import Element, Query
 from pipeline.export.model_input.history import History
 from pipeline.pages.dom import Page
 from schemas import InputError, limits
@@ -29,19 +29,20 @@ class Choice:
     """One turn: which of `elements` was acted on, when that was `asked`."""
 
     demonstration: str
-    asked: Asked
+    query: Query
     elements: list[Element]
     target: str
 
 
-def some(scores: Sequence[float], right: Sequence[bool], others: int, by_chance: random.Random) -> list[int]:
+def sample_candidates(scores: Sequence[float], right: Sequence[bool], others: int,
+                      by_chance: random.Random) -> list[int]:
     """The numbers of a turn's right elements and of so many others, half those of the highest scores, half by chance;
     in order."""
     likely = sorted((number for number in range(len(scores)) if not right[number]),
                     key=lambda number: (-scores[number], number))
     rest = likely[others // 2:]
-    found = likely[:others // 2] + by_chance.sample(rest, min(len(rest), others // 2))
-    return sorted([*(number for number in range(len(scores)) if right[number]), *found])
+    indices = likely[:others // 2] + by_chance.sample(rest, min(len(rest), others // 2))
+    return sorted([*(number for number in range(len(scores)) if right[number]), *indices])
 
 
 def splits_of(folder: Path) -> dict[str, list[str]]:
@@ -66,9 +67,9 @@ def choices(folder: Path, name: str) -> Iterator[Choice]:
         history = History()
         for turn in json.loads(read_inside(root / "replay.json", limits.BLOB))["data"]:
             if turn["type"] == "browser":
-                history.look(turn)
-                if found := _choice(root, turn, history.asked):
-                    yield found
+                history.enter_turn(turn)
+                if choice := _choice(root, turn, history.query):
+                    yield choice
             history.remember(turn)
     except OSError as error:
         raise InputError(f"{root}: a file is missing ({error.strerror})") from None
@@ -77,7 +78,7 @@ def choices(folder: Path, name: str) -> Iterator[Choice]:
             from None
 
 
-def _choice(root: Path, turn: dict[str, Any], asked: Asked) -> Choice | None:
+def _choice(root: Path, turn: dict[str, Any], query: Query) -> Choice | None:
     name = (turn["state"] or {}).get("page")
     target = (turn["action"]["arguments"].get("element") or {}).get("attributes", {}).get(UID)
     if not name or not target or Path(name).name != name:
@@ -87,8 +88,8 @@ def _choice(root: Path, turn: dict[str, Any], asked: Asked) -> Choice | None:
         return None
     boxes = root / "bboxes" / f"bboxes-{name.split('-')[1]}.json"
     known = json.loads(read_inside(boxes, limits.BLOB)) if boxes.exists() else {}
-    elements = candidates_of(page, {uid: _box(box) for uid, box in known.items()}, asked.viewport, target)
-    return Choice(root.name, asked, elements, target)
+    elements = candidates_of(page, {uid: _box(box) for uid, box in known.items()}, query.viewport, target)
+    return Choice(root.name, query, elements, target)
 
 
 def _box(box: dict[str, float]) -> Box:

@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 
 from pipeline.export.model_input import features
-from pipeline.export.model_input.candidates import ordered
+from pipeline.export.model_input.candidates import order_by_score
 from pipeline.export.model_input.scorers import FORMAT, VERSION, Scorer, lexical, need_lightgbm, scorer
 from schemas import InputError
 from schemas.files import write_atomically
 
 from . import dual_encoder
-from .reading import Choice, NothingToLearn, choices, some, splits_of
+from .reading import Choice, NothingToLearn, choices, sample_candidates, splits_of
 
 _OTHERS = 200  # elements of a turn, besides the right one, that are learned from: half the likeliest, half by chance
 _ROUNDS, _PATIENCE = 300, 50  # trees at most, and without a better one
-_LEAST = 50  # trees at least: a few turns in valid may all be right by two or three
+_MIN_TREES = 50  # trees at least: a few turns in valid may all be right by two or three
 _TEN = 10
 _PARAMETERS = {
     "objective": "lambdarank", "metric": "ndcg", "eval_at": [1, _TEN], "learning_rate": 0.1, "num_leaves": 15,
@@ -34,7 +34,7 @@ _PARAMETERS = {
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measures:
     """How a scorer ranks the right elements of some turns: the share that is among the first ten, and the mean of one
     over its rank (MRR)."""
 
@@ -52,7 +52,7 @@ class Trained:
     demonstrations: int = 0
     turns: int = 0
     trees: int = 0
-    splits: dict[str, tuple[Measured, Measured]] = field(default_factory=dict)
+    splits: dict[str, tuple[Measures, Measures]] = field(default_factory=dict)
     damaged: list[str] = field(default_factory=list)
 
 
@@ -76,32 +76,32 @@ def train(export: Path, ranker: Path, *, seed: int = 0, encoder: Encoder | None 
     Demonstrations that cannot be read are left out and told in `damaged`. Raises InputError where there is nothing to
     learn from, or what trains is not installed.
     """
-    splits, told = splits_of(export), Trained(ranker)
+    splits, trained = splits_of(export), Trained(ranker)
 
     def read(split: str) -> Iterator[Choice]:
         for name in splits.get(split, ()):
             try:
-                found = list(choices(export, name))
-                told.demonstrations += bool(found) and split == "train"
-                yield from found
+                choices_read = list(choices(export, name))
+                trained.demonstrations += bool(choices_read) and split == "train"
+                yield from choices_read
             except InputError as error:
-                told.damaged.append(str(error))
+                trained.damaged.append(str(error))
             progress(name)
 
     try:
         if encoder:
             dual_encoder.ready(ranker)
-            told.turns = dual_encoder.fit(encoder.base, read("train"), read("valid"), ranker, seed=seed,
+            trained.turns = dual_encoder.fit(encoder.base, read("train"), read("valid"), ranker, seed=seed,
                                           epochs=encoder.epochs, rate=encoder.rate, step=encoder.step)
         else:
-            told.turns, told.trees = _grow(read, ranker, seed)
+            trained.turns, trained.trees = _grow(read, ranker, seed)
     except NothingToLearn:
         raise InputError(f"{export}: the split train has no turn that acts on an element of its page") from None
     both = scorer(str(ranker.absolute())), scorer(None)
     for split in sorted(name for name in splits if name.startswith("test")):
         if measured := measure(read(split), both):
-            told.splits[split] = measured
-    return told
+            trained.splits[split] = measured
+    return trained
 
 
 def _grow(read: Callable[[str], Iterable[Choice]], ranker: Path, seed: int) -> tuple[int, int]:
@@ -114,32 +114,32 @@ def _grow(read: Callable[[str], Iterable[Choice]], ranker: Path, seed: int) -> t
     data = _dataset(lightgbm, learned)
     watched = [_dataset(lightgbm, valid, data)] if len(valid.groups) else []
     stopping = [lightgbm.early_stopping(_PATIENCE, first_metric_only=True, verbose=False)] if watched else []
-    rounds = _ROUNDS if watched else 2 * _LEAST  # nobody tells when to stop
+    rounds = _ROUNDS if watched else 2 * _MIN_TREES  # nobody tells when to stop
     booster = lightgbm.train(_PARAMETERS | {"seed": seed}, data, rounds, valid_sets=watched, callbacks=stopping,
                              keep_training_booster=True)  # else the trees after the best one are gone
-    trees = min(booster.current_iteration(), max(booster.best_iteration, _LEAST))
+    trees = min(booster.current_iteration(), max(booster.best_iteration, _MIN_TREES))
     content = {"format": FORMAT, "version": VERSION, "features": list(features.NAMES),
                "model": booster.model_to_string(num_iteration=trees)}
     write_atomically(ranker, json.dumps(content).encode())
     return len(learned.groups), trees
 
 
-def measure(found: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measured, Measured] | None:
+def measure(turns: Iterable[Choice], scorers: tuple[Scorer, Scorer]) -> tuple[Measures, Measures] | None:
     """Both scorers over the same turns, all candidates of each; None where there is no turn."""
-    places: tuple[list[int], list[int]] = ([], [])
-    for choice in found:
-        for ranks, score in zip(places, scorers, strict=True):
-            order = [each.uid for each, _ in ordered(choice.elements, choice.asked, score)]
+    ranks_by_scorer: tuple[list[int], list[int]] = ([], [])
+    for choice in turns:
+        for ranks, score in zip(ranks_by_scorer, scorers, strict=True):
+            order = [element.uid for element, _ in order_by_score(choice.elements, choice.query, score)]
             ranks.append(order.index(choice.target) + 1)
-    if not places[0]:
+    if not ranks_by_scorer[0]:
         return None
-    one, other = (Measured(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
-                           float(np.mean([1 / rank for rank in ranks]))) for ranks in places)
-    return one, other
+    first, second = (Measures(len(ranks), float(np.mean([rank <= _TEN for rank in ranks])),
+                           float(np.mean([1 / rank for rank in ranks]))) for ranks in ranks_by_scorer)
+    return first, second
 
 
 @dataclass(frozen=True)
-class _Learned:
+class _TrainingTable:
     """Rows of features, whether each is the right element, and how many of them each turn has."""
 
     rows: np.ndarray
@@ -147,20 +147,21 @@ class _Learned:
     groups: list[int]
 
 
-def _table(found: Iterable[Choice], by_chance: random.Random) -> _Learned:
+def _table(turns: Iterable[Choice], by_chance: random.Random) -> _TrainingTable:
     parts, groups = [], []
-    for choice in found:
-        rows = features.table(choice.asked, choice.elements, lexical)
-        right = np.array([each.uid == choice.target for each in choice.elements])
-        kept = some(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
-        parts.append((rows[kept], right[kept]))
-        groups.append(len(kept))
+    for choice in turns:
+        rows = features.table(choice.query, choice.elements, lexical)
+        right = np.array([element.uid == choice.target for element in choice.elements])
+        selected = sample_candidates(rows[:, 0].tolist(), right.tolist(), _OTHERS, by_chance)
+        parts.append((rows[selected], right[selected]))
+        groups.append(len(selected))
     if not parts:
-        return _Learned(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [])
-    return _Learned(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]), groups)
+        return _TrainingTable(np.zeros((0, len(features.NAMES)), np.float32), np.zeros(0, bool), [])
+    return _TrainingTable(np.concatenate([rows for rows, _ in parts]), np.concatenate([right for _, right in parts]),
+                          groups)
 
 
-def _dataset(lightgbm: Any, learned: _Learned, reference: Any = None) -> Any:
+def _dataset(lightgbm: Any, learned: _TrainingTable, reference: Any = None) -> Any:
     return lightgbm.Dataset(learned.rows, learned.right.astype(int), group=learned.groups, reference=reference,
                             feature_name=list(features.NAMES), categorical_feature=list(features.CATEGORIES),
                             params={"verbosity": -1})

@@ -42,12 +42,12 @@ def samples_of(track: Track) -> np.ndarray:
     """
     sound = bytearray()
     for frame in _frames(track):
-        at = len(sound) // 4
-        begins = at if frame.pts is None else round(frame.pts * float(frame.time_base or 0) * RATE)
-        if begins > limits.SOUND_SECONDS * RATE or at > limits.SOUND_SECONDS * RATE:
+        middle = len(sound) // 4
+        begins = middle if frame.pts is None else round(frame.pts * float(frame.time_base or 0) * RATE)
+        if begins > limits.SOUND_SECONDS * RATE or middle > limits.SOUND_SECONDS * RATE:
             raise InputError(f"{track.path}: its sound is longer than {limits.SOUND_SECONDS // 3600} hours; cut it")
-        if begins - at > _GAP * RATE:
-            sound.extend(bytes(4 * (begins - at)))
+        if begins - middle > _GAP * RATE:
+            sound.extend(bytes(4 * (begins - middle)))
         sound.extend(frame.to_ndarray().tobytes())
     if not sound:
         raise InputError(f"{track.path}: nothing of its sound (track {track.number}) can be decoded")

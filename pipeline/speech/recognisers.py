@@ -31,7 +31,7 @@ OWN: dict[str, Load] = {"faster-whisper": faster_whisper.load}
 
 
 @dataclass(frozen=True)
-class Found:
+class InstalledRecogniser:
     """A recogniser that can be loaded. `stamp` tells it and its version."""
 
     name: str
@@ -44,14 +44,14 @@ class Found:
         try:
             for segment in recogniser(samples, track):
                 if wrong := _wrong(segment):
-                    raise InputError(f"{track.path}: {self._who()} gave {wrong}")
+                    raise InputError(f"{track.path}: {self._package()} gave {wrong}")
                 yield segment
         except InputError:
             raise
         except Exception as error:  # foreign code
             raise InputError(f"{track.path}: {self._failure(error)}") from error
 
-    def loaded(self, model: str | None) -> Recogniser:
+    def load_model(self, model: str | None) -> Recogniser:
         """The recogniser with a model; raises InputError when it cannot be loaded."""
         try:
             return self.load(model)
@@ -60,25 +60,25 @@ class Found:
         except Exception as error:  # foreign code
             raise InputError(self._failure(error)) from error
 
-    def _who(self) -> str:
+    def _package(self) -> str:
         return str(self.plugin) if self.plugin else f"recogniser {self.name!r}"
 
     def _failure(self, error: Exception) -> str:
         if self.plugin:
             return plugins.failure(self.plugin, error)
-        return f"{self._who()} failed: " + " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        return f"{self._package()} failed: " + " ".join(f"{type(error).__name__}: {error}".split())[:300]
 
 
-def find(name: str) -> Found:
+def find(name: str) -> InstalledRecogniser:
     """The recogniser of a name; raises InputError when there is none, or a plug-in's does not work."""
     if name in OWN:
         plugins.shadowed(plugins.RECOGNISERS, name)
-        return Found(name, name, None, OWN[name])
+        return InstalledRecogniser(name, name, None, OWN[name])
     got = plugins.get(plugins.RECOGNISERS, name, lambda _, value: "" if callable(value) else "it is no function")
     if got is None or not callable(got[1]):
         known = ", ".join([*OWN, *plugins.names(plugins.RECOGNISERS, OWN)])
         raise InputError(f"recogniser {name!r} is unknown; choose one of {known}")
-    return Found(name, str(got[0]), got[0], got[1])
+    return InstalledRecogniser(name, str(got[0]), got[0], got[1])
 
 
 def _wrong(segment: object) -> str:

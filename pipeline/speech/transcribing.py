@@ -22,18 +22,19 @@ def transcribe(video: Path, digest: str, recogniser: str, model: str | None, fol
     `digest`: the video's SHA-256. Where it has several tracks of sound, each is a speaker. Raises InputError when the
     video has no sound, and when the recogniser or its model cannot be had or fails.
     """
-    found = find(recogniser)
-    made = hashlib.sha256(json.dumps([found.stamp, model, digest]).encode()).hexdigest()
+    installed = find(recogniser)
+    made = hashlib.sha256(json.dumps([installed.stamp, model, digest]).encode()).hexdigest()
     path = folder / f"recognised-{made[:16]}.vtt"
     if path.is_file() and not path.is_symlink():
         return path
     tracks = tracks_of(video)
     if not tracks:
         raise InputError(f"{video}: holds no sound, so there is no speech to recognise; leave --recogniser out")
-    loaded = found.loaded(model)
+    loaded = installed.load_model(model)
     segments = [(_speaker(segment, track, len(tracks)), segment) for track in tracks
-                for segment in found.segments(loaded, samples_of(track), track)]
-    write_atomically(path, as_webvtt(sorted(segments, key=lambda each: each[1].start)).encode("utf-8", "replace"))
+                for segment in installed.segments(loaded, samples_of(track), track)]
+    ordered = sorted(segments, key=lambda numbered_segment: numbered_segment[1].start)
+    write_atomically(path, as_webvtt(ordered).encode("utf-8", "replace"))
     return path
 
 
@@ -54,6 +55,6 @@ def _voice(name: str) -> str:
 
 
 def _time(seconds: float) -> str:
-    whole = round(seconds * 1000)
-    minutes, rest = divmod(whole, 60_000)
+    milliseconds = round(seconds * 1000)
+    minutes, rest = divmod(milliseconds, 60_000)
     return f"{minutes // 60:02d}:{minutes % 60:02d}:{rest // 1000:02d}.{rest % 1000:03d}"

@@ -17,7 +17,7 @@ from schemas.files import validated
 from schemas.outcome_types import Outcome
 from schemas.types import BrowserTurn, ChatTurn, Edit, Turn
 
-from .video_place import place_turn
+from .video_placement import apply_placement
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
 BY_HAND = ("click", "textInput", "change", "hover", "dblclick", "press", "submit")  # intents that can be added
@@ -34,10 +34,10 @@ def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
 
 def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
     """The log with one more edit, checked against the turns. Raises InputError when it does not fit."""
-    return appended(turns, edits, edit)[0]
+    return append_edit(turns, edits, edit)[0]
 
 
-def appended(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
+def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
              ) -> tuple[list[Edit], list[Turn]]:
     """As `append`, with the turns after that edit; `joined`: for `join` the edits of the other demonstration."""
     edit = validated(edit, _SCHEMA, "edit")
@@ -58,7 +58,8 @@ def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
 def in_force(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
     """As `standing`, with the edits of the demonstrations that were joined to it."""
     log = list(edits)
-    return [(each, log[each - 1]) for number, edit in standing(log) for each in range(number, _last(number, edit) + 1)]
+    return [(edit_number, log[edit_number - 1]) for number,
+            edit in standing(log) for edit_number in range(number, _last(number, edit) + 1)]
 
 
 def task_after(task: str, edits: Iterable[Edit]) -> str:
@@ -81,11 +82,11 @@ def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[st
     """What is said of the demonstration itself, after the edits that stand."""
     for _, edit in standing(edits):
         if edit["op"] == "label" and "turn" not in edit:
-            labels = _labelled(labels, edit)
+            labels = _apply_label(labels, edit)
     return labels
 
 
-def _labelled(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
+def _apply_label(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
     rest = {name: values for name, values in labels.items() if name != edit["label"]}
     return rest | {edit["label"]: edit["said"]} if edit["said"] else rest
 
@@ -98,7 +99,7 @@ def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:
 
 def _since_beginning(done: list[tuple[int, Edit]]) -> list[tuple[int, Edit]]:
     """The edits in force that were made since the demonstration was split off."""
-    begins = [place for place, (_, edit) in enumerate(done, 1) if edit["op"] == "begin_at"]
+    begins = [position for position, (_, edit) in enumerate(done, 1) if edit["op"] == "begin_at"]
     return done[begins[-1]:] if begins else done
 
 
@@ -107,7 +108,7 @@ def made_since_beginning(edits: Iterable[Edit]) -> list[Edit]:
     return [edit for _, edit in _since_beginning(standing(edits))]
 
 
-def elsewhere(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], list[Turn]]:
+def turns_of_others(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], list[Turn]]:
     """The turns that are other demonstrations' since a split: those before where this one begins, and those from where
     it ends on, as they were then."""
     log = list(edits)
@@ -115,7 +116,7 @@ def elsewhere(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn], lis
         return [], []
     fold = _Fold(turns, [], [])
     _fold(fold, log)
-    return fold.before, [turn for whole, index in reversed(fold.behind) for turn in whole[index:]]
+    return fold.before, [turn for following, index in reversed(fold.behind) for turn in following[index:]]
 
 
 def _stacks(edits: Iterable[Edit]) -> tuple[list[tuple[int, Edit]], list[tuple[int, Edit]]]:
@@ -160,14 +161,14 @@ def _fold(fold: _Fold, edits: list[Edit], made: int = 0) -> None:
         if edit["op"] == "join":
             _join(fold, edits[number:_last(number, edit)], made + number, where)
         elif edit["op"] in _ENDS:
-            index = _place(fold.turns, edit["turn"], where, "turn")
+            index = _turn_index(fold.turns, edit["turn"], where, "turn")
             if edit["op"] == "begin_at":
                 fold.before += fold.turns[:index]
             else:
                 fold.behind.append((fold.turns, index))
             fold.turns = _part(fold.turns, index, edit["op"], where)
         else:
-            fold.turns = _settled(_apply(fold.turns, edit, where), edit)
+            fold.turns = _settle_checks(_apply(fold.turns, edit, where), edit)
 
 
 def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
@@ -175,14 +176,14 @@ def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
     answers a turn on the other side is a reply again."""
     if not fold.behind:
         raise InputError(f"{where}: field other: this demonstration does not end before another one")
-    whole, index = fold.behind.pop()
-    other = _Fold(_part(whole, index, "begin_at", where), [], fold.behind)
+    following, index = fold.behind.pop()
+    other = _Fold(_part(following, index, "begin_at", where), [], fold.behind)
     _fold(other, edits, made)
     turns = [*fold.turns, *other.turns]
     said = {turn["id"] for turn in turns if turn["type"] == "chat"}
     if twice := {turn["id"] for turn in fold.turns} & {turn["id"] for turn in other.turns}:
         raise InputError(f"{where}: field other: both have a turn {min(twice)!r}")
-    replies = {turn["id"]: turn["reply_to"] for turn in whole if turn["type"] == "chat" and "reply_to" in turn}
+    replies = {turn["id"]: turn["reply_to"] for turn in following if turn["type"] == "chat" and "reply_to" in turn}
     fold.turns = [turn if turn["type"] == "browser" or replies.get(turn["id"]) not in said
                   else {**turn, "reply_to": replies[turn["id"]]} for turn in turns]
 
@@ -191,14 +192,14 @@ def _apply(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if edit["op"] == "add":
         return _add(turns, edit, where)
     if edit["op"] == "place_video":
-        return [place_turn(turn, edit["place"]) for turn in turns]
+        return [apply_placement(turn, edit["place"]) for turn in turns]
     if edit["op"] in ("set_task", "set_outcome"):
         return turns
     if edit["op"] == "label" and "turn" not in edit:
         return turns
     if "turns" in edit:
         return _set_dropped(turns, edit, where)
-    index = _place(turns, edit["turn"], where, "turn")
+    index = _turn_index(turns, edit["turn"], where, "turn")
     if edit["op"] == "move":
         return _move(turns, index, edit["after"], where)
     if edit["op"] == "merge":
@@ -220,13 +221,13 @@ def _set_dropped(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     return [turn | {"dropped": edit["op"] == "drop"} if turn["id"] in wanted else turn for turn in turns]
 
 
-def _settled(turns: list[Turn], edit: Edit) -> list[Turn]:
+def _settle_checks(turns: list[Turn], edit: Edit) -> list[Turn]:
     """What a check asked for was done: the check goes."""
-    return [turn | {"checks": [one for one in turn["checks"] if one.get("fix") != edit]}
-            if any(one.get("fix") == edit for one in turn["checks"]) else turn for turn in turns]
+    return [turn | {"checks": [check for check in turn["checks"] if check.get("fix") != edit]}
+            if any(check.get("fix") == edit for check in turn["checks"]) else turn for turn in turns]
 
 
-def _place(turns: list[Turn], name: str, where: str, field: str) -> int:
+def _turn_index(turns: list[Turn], name: str, where: str, field: str) -> int:
     index = next((i for i, turn in enumerate(turns) if turn["id"] == name), None)
     if index is None:
         raise InputError(f"{where}: field {field}: no turn {name!r} in this demonstration")
@@ -240,14 +241,14 @@ def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if any(turn["id"] == added["id"] for turn in turns):
         raise InputError(f"{where}: field turn: there is a turn {added['id']!r} already")
     if added["type"] == "browser":
-        _expect_by_hand(added, where)
+        _require_manual(added, where)
     answered = added.get("reply_to")
     if answered is not None and not any(turn["id"] == answered and turn["type"] == "chat" for turn in turns):
         raise InputError(f"{where}: field added.reply_to: no chat turn {answered!r} in this demonstration")
     return _move([*turns, added.copy()], len(turns), edit["after"], where)
 
 
-def _expect_by_hand(added: BrowserTurn, where: str) -> None:
+def _require_manual(added: BrowserTurn, where: str) -> None:
     """Raises InputError for an action that cannot be one that no event tells of."""
     if added["intent"] not in BY_HAND:
         raise InputError(f"{where}: field added.intent: {added['intent']} cannot be added; {', '.join(BY_HAND)} can")
@@ -264,7 +265,7 @@ def _expect_by_hand(added: BrowserTurn, where: str) -> None:
 
 def _merge(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
     """Typing into one field that was told as two turns: the first keeps its state and gets the last text."""
-    first, other = turns[index], turns[_place(turns, edit["other"], where, "other")]
+    first, other = turns[index], turns[_turn_index(turns, edit["other"], where, "other")]
     if (first is other or first["type"] == "chat" or other["type"] == "chat"
             or not first["intent"] == other["intent"] == "textInput" or _uid(first) != _uid(other)):
         raise InputError(f"{where}: field other: only two turns of typing into the same field can be merged")
@@ -284,11 +285,11 @@ def _split(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
     if (turn["type"] == "chat" or added["type"] == "chat" or not turn["intent"] == added["intent"] == "textInput"
             or not set(added["events"]) < set(turn["events"])):
         raise InputError(f"{where}: field added: must be typing with some of the events of the turn that is split")
-    if any(each["id"] == added["id"] for each in turns):
+    if any(existing["id"] == added["id"] for existing in turns):
         raise InputError(f"{where}: field added: there is a turn {added['id']!r} already")
     later = set(added["events"])
-    kept = [event for event in turn["events"] if event not in later]
-    first = validated(turn | {"arguments": edit["arguments"], "events": kept}, _SCHEMAS["browser"], where)
+    events = [event for event in turn["events"] if event not in later]
+    first = validated(turn | {"arguments": edit["arguments"], "events": events}, _SCHEMAS["browser"], where)
     return [*turns[:index], first, added.copy(), *turns[index + 1:]]
 
 
@@ -296,10 +297,10 @@ def _part(turns: list[Turn], index: int, op: str, where: str) -> list[Turn]:
     """The turns on one side of a split; what answers one on the other side is no reply any more."""
     if index == 0:
         raise InputError(f"{where}: field turn: nothing stands before this turn, so nothing can be split there")
-    kept = turns[:index] if op == "end_before" else turns[index:]
-    said = {turn["id"] for turn in kept if turn["type"] == "chat"}
+    remaining = turns[:index] if op == "end_before" else turns[index:]
+    said = {turn["id"] for turn in remaining if turn["type"] == "chat"}
     return [turn if turn["type"] == "browser" or turn.get("reply_to", turn["id"]) in said else _no_reply(turn)
-            for turn in kept]
+            for turn in remaining]
 
 
 def _no_reply(turn: ChatTurn) -> ChatTurn:
@@ -312,10 +313,10 @@ def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[
     moved, rest = turns[index], turns[:index] + turns[index + 1:]
     if after is None:
         return [moved, *rest]
-    place = next((i for i, turn in enumerate(rest, 1) if turn["id"] == after), None)
-    if place is None:
+    position = next((i for i, turn in enumerate(rest, 1) if turn["id"] == after), None)
+    if position is None:
         raise InputError(f"{where}: field after: no other turn {after!r} in this demonstration")
-    return [*rest[:place], moved, *rest[place:]]
+    return [*rest[:position], moved, *rest[position:]]
 
 
 WITH_POINTER = tuple(intent for intent, arguments in ARGUMENTS.items() if arguments is PointerArguments)
@@ -328,17 +329,17 @@ def _set_screenshot_status(turn: _Unchecked, edit: Edit) -> _Unchecked:
 
 
 def _settle(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    return turn | {"checks": [one for one in turn["checks"] if one["kind"] != edit["check"]]}
+    return turn | {"checks": [check for check in turn["checks"] if check["kind"] != edit["check"]]}
 
 
 def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
     if not turn.get("state"):
         raise InputError("edit: field turn: this turn has no state that a picture could belong to")
     state = turn["state"]
-    taken = state.get("screenshot_taken", state["screenshot"])  # the first one that was taken stays known
+    captured = state.get("screenshot_taken", state["screenshot"])  # the first one that was taken stays known
     return turn | {"state": state | {
         "screenshot": edit["screenshot"], "screenshot_time": edit["screenshot_time"], "screenshot_status": "good",
-        "screenshot_source": edit["source"], "screenshot_taken": taken}}
+        "screenshot_source": edit["source"], "screenshot_taken": captured}}
 
 
 def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
@@ -364,7 +365,7 @@ _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "set_screenshot": _set_screenshot,
     "set_screenshot_status": _set_screenshot_status,
     "settle": _settle,
-    "label": lambda turn, edit: turn | {"labels": _labelled(turn.get("labels", {}), edit)},
+    "label": lambda turn, edit: turn | {"labels": _apply_label(turn.get("labels", {}), edit)},
     "set_utterance": lambda turn, edit: turn | {"utterance": edit["utterance"]},
     "set_speaker": lambda turn, edit: turn | {"speaker": edit["speaker"]},
 }

@@ -42,7 +42,7 @@ class _Draft:
     def end(self) -> float:
         return max(event["time"] for event in self.events)
 
-    def take(self, events: list[Event]) -> None:
+    def add_events(self, events: list[Event]) -> None:
         """Name more events as its own."""
         known = {event["seq"] for event in self.events}
         self.events += [event for event in events if event["seq"] not in known]
@@ -54,8 +54,8 @@ def fold(events: list[Event]) -> list[BrowserTurn]:
     for gesture in group(events):
         rest = _settle_text(drafts, gesture)
         for draft in _RULES.get(gesture.first["type"], _nothing)(rest, drafts):
-            taken_back = drafts and drafts[-1].dropped  # what is done anew does not join it
-            if taken_back or not any(join(drafts, draft) for join in _JOINS):
+            was_undone = drafts and drafts[-1].dropped  # what is done anew does not join it
+            if was_undone or not any(join(drafts, draft) for join in _JOINS):
                 drafts.append(draft)
     return [_turn(draft) for draft in drafts]
 
@@ -86,27 +86,28 @@ def _draft(gesture: Gesture, intent: str, arguments: dict[str, Any], element: El
 
 def _settle_text(drafts: list[_Draft], gesture: Gesture) -> Gesture:
     """Give each change of a text field to the typing that it ends; returns the gesture without them."""
-    kept = []
+    retained = []
     for event in gesture.rest if gesture.first["type"] != "change" else gesture.events:
         typed = event["type"] == "change" and control_kind(event["target"]) == "text" and next(
             (draft for draft in reversed(drafts)
              if draft.intent == "textInput" and draft.uid == _uid(event["target"])), None)
         if typed:
-            if _alike(typed.arguments["text"], event["data"]["value"]):
+            if _is_same_text(typed.arguments["text"], event["data"]["value"]):
                 typed.arguments = {"text": event["data"]["value"]}
-            typed.take([event])
+            typed.add_events([event])
         else:
-            kept.append(event)
+            retained.append(event)
     if gesture.first["type"] == "change":
-        return Gesture(kept[0], kept[1:]) if kept else Gesture({**gesture.first, "type": "settled"}, [])
-    return Gesture(gesture.first, kept)
+        return Gesture(retained[0], retained[1:]) if retained else Gesture({**gesture.first, "type": "settled"}, [])
+    return Gesture(gesture.first, retained)
 
 
-def _alike(typed: str, final: str) -> bool:
+def _is_same_text(typed: str, final: str) -> bool:
     """Whether a field's final value is what was typed, perhaps put into form by the page (case, spaces, punctuation);
     else the page has put something of its own in its place."""
-    one, other = ([character for character in text.casefold() if character.isalnum()] for text in (typed, final))
-    return one == other
+    typed_letters, final_letters = ([character for character in text.casefold() if character.isalnum()]
+                                    for text in (typed, final))
+    return typed_letters == final_letters
 
 
 # One rule a kind of first event. Each returns the turns of the gesture, in order.
@@ -147,8 +148,8 @@ def _key(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
         return [_scroll_turn(gesture, scrolls)]
     if data["key"] in SILENT_KEYS or data.get("secret"):
         return []
-    held = [name for name in data.get("modifiers", []) if name != "Shift" or len(data["key"]) > 1]
-    return [_draft(gesture, "press", {"key": "+".join([*held, data["key"]])}, first["target"])]
+    modifiers = [name for name in data.get("modifiers", []) if name != "Shift" or len(data["key"]) > 1]
+    return [_draft(gesture, "press", {"key": "+".join([*modifiers, data["key"]])}, first["target"])]
 
 
 def _text(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
@@ -202,7 +203,7 @@ def _consequence(gesture: Gesture, drafts: list[_Draft]) -> list[_Draft]:
     tab = gesture.first["tab"]
     cause = next((draft for draft in reversed(drafts) if draft.first["tab"] == tab), None)
     if cause:
-        cause.take(gesture.events)
+        cause.add_events(gesture.events)
     return []
 
 
@@ -307,7 +308,7 @@ def _join_typing(drafts: list[_Draft], new: _Draft) -> bool:
     if not (last and new.intent == last.intent == "textInput" and new.uid == last.uid):
         return False
     last.arguments = new.arguments
-    last.take(new.events)
+    last.add_events(new.events)
     return True
 
 
@@ -317,7 +318,7 @@ def _join_clicks(drafts: list[_Draft], new: _Draft) -> bool:
     if not (last and new.intent == "dblclick" and last.intent == "click" and new.uid == last.uid):
         return False
     last.intent = "dblclick"
-    last.take(new.events)
+    last.add_events(new.events)
     return True
 
 
@@ -327,7 +328,7 @@ def _join_scrolls(drafts: list[_Draft], new: _Draft) -> bool:
             and new.first["time"] - last.end < _SCROLL_GAP):
         return False
     last.arguments = new.arguments
-    last.take(new.events)
+    last.add_events(new.events)
     return True
 
 
@@ -341,7 +342,7 @@ def _join_control(drafts: list[_Draft], new: _Draft) -> bool:
     del drafts[-len(steps):]
     opened = steps[-1]
     for step in [*reversed(steps[:-1]), new]:
-        opened.take(step.events)
+        opened.add_events(step.events)
     opened.intent, opened.arguments = "change", new.arguments
     drafts.append(opened)
     return True
@@ -359,7 +360,7 @@ def _join_upload(drafts: list[_Draft], new: _Draft) -> bool:
     if not (last and new.intent == "upload" and last.intent == "click" and last.first["tab"] == new.first["tab"]):
         return False
     last.intent, last.arguments, last.element = "upload", new.arguments, new.element
-    last.take(new.events)
+    last.add_events(new.events)
     return True
 
 

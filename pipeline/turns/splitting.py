@@ -24,25 +24,27 @@ def breaks(recording: Recording, turn: Turn) -> list[Break]:
     if turn["type"] == "chat" or turn["intent"] != "textInput":
         return []
     events = _events(recording, turn)
-    found: list[Break] = []
+    result: list[Break] = []
     for event, after in zip(events, events[1:], strict=False):
         text = event["data"].get("value") if event["type"] == "input" else None
-        if text is not None and text != turn["arguments"]["text"] and all(text != each["text"] for each in found):
-            found.append({"event": after["seq"], "text": text})
-    return found
+        if text is not None and text != turn["arguments"]["text"] and all(text != existing["text"]
+                                                                          for existing in result):
+            result.append({"event": after["seq"], "text": text})
+    return result
 
 
 def split(recording: Recording, turn: Turn, event: int) -> Edit:
     """The edit that splits a turn before an event that `breaks` names; raises InputError for any other."""
-    place = next((each for each in breaks(recording, turn) if each["event"] == event), None)
-    if place is None or turn["type"] == "chat":
+    break_ = next((candidate for candidate in breaks(recording, turn) if candidate["event"] == event), None)
+    if break_ is None or turn["type"] == "chat":
         raise InputError(f"field event: turn {turn['id']} cannot be split before event {event}")
-    later = [each for each in _events(recording, turn) if each["seq"] >= event]
-    known = next((each for each in later if each["state"]), None)
+    later = [following for following in _events(recording, turn) if following["seq"] >= event]
+    known = next((following for following in later if following["state"]), None)
     added: BrowserTurn = {
-        **turn, "id": f"turn-{event}", "timestamp": later[0]["time"], "events": [each["seq"] for each in later],
+        **turn, "id": f"turn-{event}", "timestamp": later[0]["time"],
+        "events": [following["seq"] for following in later],
         "state": state_of(known) if known else turn["state"], "checks": []}
-    return {"op": "split", "turn": turn["id"], "arguments": {"text": place["text"]}, "added": added}
+    return {"op": "split", "turn": turn["id"], "arguments": {"text": break_["text"]}, "added": added}
 
 
 def _events(recording: Recording, turn: BrowserTurn) -> list[Event]:

@@ -5,38 +5,38 @@ from pathlib import Path
 from secrets import token_hex
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
-FILES = ("../shared.js", "frame_group.js", "own.js", "secrets.js", "elements.js", "plain.js", "markup.js",
-         "snapshot_cache.js", "shown.js", "table.js", "closed_roots.js", "snapshot.js", "sending.js", "rest.js",
-         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/told_first.js",
-         "../../recorder/browser/driven.js")
+FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "elements.js", "fast_serialize.js",
+         "markup.js", "snapshot_cache.js", "paint_tracking.js", "table.js", "closed_roots.js", "snapshot.js",
+         "sending.js", "idle_snapshot.js", "events.js", "../../recorder/browser/steering.js",
+         "../../recorder/browser/first_listener_bridge.js", "../../recorder/browser/driven.js")
 WORLD = "demotape"
 BINDING = "demotapeSend"
-_TOLD = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
-TELLING = "globalThis.demotape?.rest.tell()"  # source that has a frame tell what it shows
-LAST = "globalThis.demotape?.rest.tellAll()"  # the same, whether or not it was told before
+_FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
+REPORT = "globalThis.demotape?.idleSnapshot.sendReport()"  # has a frame report what it shows
+LAST_SNAPSHOT = "globalThis.demotape?.idleSnapshot.sendSnapshot()"  # the same, whether or not it was reported before
 # As the first, and answers when a picture shows what was there then.
-DRAWN = "globalThis.demotape && (demotape.rest.tell(), demotape.shown.drawn())"
+DRAWN = "globalThis.demotape && (demotape.idleSnapshot.sendReport(), demotape.paintTracking.drawn())"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made
 _START = f"""{{
-  const tell = (message) => globalThis.{BINDING}(JSON.stringify(message));
-  const tellParts = (frame_group, chunks) => {{
+  const send = (message) => globalThis.{BINDING}(JSON.stringify(message));
+  const sendParts = (frame_group, chunks) => {{
     let part = [], size = 0;
     for (const chunk of chunks) {{
       part.push(chunk);
       if ((size += chunk[1].length) < {_PART}) continue;
-      tell({{ type: "ahead", frame_group, chunks: part, rows: [] }});
+      send({{ type: "ahead", frame_group, chunks: part, rows: [] }});
       part = [], size = 0;
     }}
     return part;
   }};
   const begin = () => demotape.events.start((message) => {{
     const {{ snapshot }} = message;
-    if (snapshot) snapshot.chunks = tellParts(snapshot.frame_group, snapshot.chunks);
-    tell(message);
-  }}, (field, value) => tell({{ type: "secret", field, value }}),
-  (frame_group, chunks, rows) => tell({{ type: "ahead", frame_group, chunks: tellParts(frame_group, chunks), rows }}));
-  demotape.picturesTellScroll = true;
-  demotape.tellStir = (what) => tell({{ type: "stir", what }});
+    if (snapshot) snapshot.chunks = sendParts(snapshot.frame_group, snapshot.chunks);
+    send(message);
+  }}, (field, value) => send({{ type: "secret", field, value }}),
+  (frame_group, chunks, rows) => send({{ type: "ahead", frame_group, chunks: sendParts(frame_group, chunks), rows }}));
+  demotape.framesHaveOffsets = true;
+  demotape.sendActivity = (what) => send({{ type: "stir", what }});
   begin();
   const ended = new AbortController();
   addEventListener("pageshow", ({{ persisted }}) => {{
@@ -68,7 +68,7 @@ if (demotape.recording !== "{recording}" || demotape.document !== document) {{
   if (demotape.recording) demotape.end();
   Object.assign(demotape, {{ recording: "{recording}", document }});
   {_KEYS if keys else ""}
-  demotape.toldFirst.start("{_TOLD}");
+  demotape.firstListener.start("{_FIRST_LISTENER_EVENT}");
   {_START}
 }}"""
 
@@ -76,7 +76,8 @@ if (demotape.recording !== "{recording}" || demotape.document !== document) {{
 @cache
 def first_listener() -> str:
     """Source for the page's own world, to run before the page's: see `first_listener.js`."""
-    return (Path(__file__).parent / "first_listener.js").read_text(encoding="utf-8").replace('"NAME"', f'"{_TOLD}"')
+    source = (Path(__file__).parent / "first_listener.js").read_text(encoding="utf-8")
+    return source.replace('"NAME"', f'"{_FIRST_LISTENER_EVENT}"')
 
 
 def ending_script(recording: str) -> str:

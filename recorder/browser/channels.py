@@ -10,35 +10,35 @@ from recorder.privacy.channel_event import ChannelEvent
 _numbers = count(1)
 
 
-def listeners(tab: int, now: Callable[[], float], told: Callable[[ChannelEvent], None]) -> dict[str, Callable]:
+def listeners(tab: int, now: Callable[[], float], report: Callable[[ChannelEvent], None]) -> dict[str, Callable]:
     """CDP handlers of one session that call `told` with what its channels carry; `now`: wall clock in seconds."""
     open_: dict[str, tuple[int, str]] = {}
 
-    def tell(key: str, direction: str, **what: Any) -> None:
+    def emit(key: str, direction: str, **payload: Any) -> None:
         if known := open_.get(key):
-            told(ChannelEvent(tab, known[0], known[1], direction, now(), **what))
+            report(ChannelEvent(tab, known[0], known[1], direction, now(), **payload))
 
     def begin(key: str, kind: str, url: str) -> None:
         open_[key] = next(_numbers), kind
-        tell(key, "open", url=url)
+        emit(key, "open", url=url)
 
     def sent(event: dict[str, Any]) -> None:
         if event.get("type") == "EventSource":
             begin(event["requestId"], "eventsource", event["request"]["url"])
 
     def message(event: dict[str, Any]) -> None:
-        tell(event["requestId"], "received", data=event["data"], event=event["eventName"], id=event["eventId"])
+        emit(event["requestId"], "received", data=event["data"], event=event["eventName"], id=event["eventId"])
 
     def frame(direction: str) -> Callable[[dict[str, Any]], None]:
         def on_frame(event: dict[str, Any]) -> None:
             response = event["response"]
             if response["opcode"] in (1, 2):
                 data = response["payloadData"]
-                tell(event["requestId"], direction, data=data if response["opcode"] == 1 else base64.b64decode(data))
+                emit(event["requestId"], direction, data=data if response["opcode"] == 1 else base64.b64decode(data))
         return on_frame
 
     def closed(event: dict[str, Any]) -> None:
-        tell(event["requestId"], "close")
+        emit(event["requestId"], "close")
         open_.pop(event["requestId"], None)
 
     return {"Network.requestWillBeSent": sent, "Network.eventSourceMessageReceived": message,

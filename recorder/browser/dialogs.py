@@ -12,7 +12,7 @@ def listeners(tab: TabState, observer: TabObserver) -> dict[str, Callable[[dict[
     """Handlers of what the session of a tab's page tells."""
     opened: EventData = {}
 
-    def tell(kind: str, data: EventData) -> None:
+    def report(kind: str, data: EventData) -> None:
         observer.on_browser_event(tab, kind, observer.now, data)
 
     def opening(event: dict[str, Any]) -> None:
@@ -23,10 +23,10 @@ def listeners(tab: TabState, observer: TabObserver) -> dict[str, Callable[[dict[
         data = opened | {"accepted": event["result"]}
         if data["kind"] == "prompt" and event["result"]:
             data["text"] = event.get("userInput", "")
-        tell("dialog", data)
+        report("dialog", data)
 
     def download(event: dict[str, Any]) -> None:
-        tell("download", {"url": event["url"], "files": [event["suggestedFilename"]]})
+        report("download", {"url": event["url"], "files": [event["suggestedFilename"]]})
 
     return {"Page.javascriptDialogOpening": opening, "Page.javascriptDialogClosed": closed,
             "Page.downloadWillBegin": download}

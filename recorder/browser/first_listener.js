@@ -11,7 +11,7 @@
     "key", "code", "repeat", "altKey", "ctrlKey", "metaKey", "shiftKey", "inputType"];
   const { apply } = Reflect;
   const { stringify } = JSON;
-  const Told = CustomEvent;
+  const ReportEvent = CustomEvent;
   const { dispatchEvent, addEventListener } = EventTarget.prototype;
   const { composedPath, preventDefault, stopImmediatePropagation } = Event.prototype;
   const { getData } = DataTransfer.prototype;
@@ -23,25 +23,25 @@
     .flatMap((kind) => READ.map((key) => ({ key, get: getterOf(kind, key) }))).filter(({ get }) => get && isBrowsers(get));
 
   /** Tell the capture script; whether it is there (`detail` empty), or keeps what it was told of from the page. */
-  const tell = (target, detail) =>
-    !apply(dispatchEvent, target, [new Told(name, { detail, cancelable: true, composed: true })]);
+  const report = (target, detail) =>
+    !apply(dispatchEvent, target, [new ReportEvent(name, { detail, cancelable: true, composed: true })]);
 
   function onEvent(event) {
     if (!event.isTrusted) return;
-    const told = { isTrusted: true };
+    const fields = { isTrusted: true };
     for (let index = 0; index < getters.length; index++) {
       try {
-        told[getters[index].key] = apply(getters[index].get, event, []);
+        fields[getters[index].key] = apply(getters[index].get, event, []);
       } catch {
         // another kind of event
       }
     }
-    if (told.type === "paste") told.pasted = apply(getData, apply(clipboard, event, []), ["text/plain"]);
-    if (!tell(apply(composedPath, event, [])[0], stringify(told))) return;
+    if (fields.type === "paste") fields.pasted = apply(getData, apply(clipboard, event, []), ["text/plain"]);
+    if (!report(apply(composedPath, event, [])[0], stringify(fields))) return;
     apply(preventDefault, event, []);
     apply(stopImmediatePropagation, event, []);
   }
 
-  if (tell(window, "")) return; // it was here first, and is not held
+  if (report(window, "")) return; // it was here first, and is not held
   for (const type of TYPES) apply(addEventListener, window, [type, onEvent, { capture: true, passive: type === "wheel" }]);
 })("NAME");

@@ -46,8 +46,8 @@ def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRe
     seeded = extras.replayable and not worker
     if seeded:
         handlers.append(_seeds(observer))
-    for each in handlers:
-        for event, handler in each.items():
+    for group in handlers:
+        for event, handler in group.items():
             session.on(event, handler)
     if worker:
         session.post("Network.enable")
@@ -59,7 +59,7 @@ def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRe
 def follow_scripts(session: Session, tab: int, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> None:
     """Take the scripts of a service worker from its session: the browser fetches them before it tells of the network.
     """
-    async def take(script: str, url: str, began: float) -> None:
+    async def add_script(script: str, url: str, began: float) -> None:
         source = (await session.send("Debugger.getScriptSource", {"scriptId": script}))["scriptSource"]
         observer.network.exchange(Exchange(
             tab, "GET", url, began, began, {}, ended=began, body=source.encode("utf-8", "surrogatepass"), kind="Script",
@@ -68,7 +68,7 @@ def follow_scripts(session: Session, tab: int, observer: TabObserver, spawn: Cal
 
     def parsed(event: dict[str, Any]) -> None:
         if event["url"].startswith(("http:", "https:")):
-            spawn(take(event["scriptId"], event["url"], observer.now))
+            spawn(add_script(event["scriptId"], event["url"], observer.now))
 
     session.on("Debugger.scriptParsed", parsed)
     session.post("Debugger.enable")
@@ -83,12 +83,12 @@ def _seeds(observer: TabObserver) -> dict[str, Callable]:
         if context.get("auxData", {}).get("isDefault"):
             frames[context["id"]] = context["auxData"].get("frameId", "")
 
-    def told(event: dict[str, Any]) -> None:
+    def on_binding(event: dict[str, Any]) -> None:
         frame, seed = frames.get(event["executionContextId"]), event["payload"]
         if event["name"] == _SEED and frame and seed.isascii() and seed.isdecimal() and len(seed) <= 10:
             observer.network.seed(frame, observer.now, int(seed) & 0xFFFFFFFF)
 
-    return {"Runtime.executionContextCreated": created, "Runtime.bindingCalled": told,
+    return {"Runtime.executionContextCreated": created, "Runtime.bindingCalled": on_binding,
             "Runtime.executionContextsCleared": lambda _: frames.clear()}
 
 

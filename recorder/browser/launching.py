@@ -31,7 +31,7 @@ async def launch(playwright: Playwright, *, headless: bool, arguments: Sequence[
                  signals: bool = True) -> Browser:
     """Start a Chromium whose pages can be recorded whole, in its sandbox unless we are root. `signals`: Ctrl-C and the
     like end it, as with Playwright. Raises DemotapeError where there can be no sandbox."""
-    with _without_sandbox_told():
+    with _hide_sandbox_warning():
         return await playwright.chromium.launch(headless=headless, **_options(playwright, arguments, signals))
 
 
@@ -39,7 +39,7 @@ async def launch_context(playwright: Playwright, profile: Path, *, headless: boo
                          signals: bool = True, **options: Any) -> BrowserContext:
     """As `launch`, with a profile in a folder: the browser has one context, which is returned. `options`: Playwright's,
     of the context."""
-    with _without_sandbox_told():
+    with _hide_sandbox_warning():
         return await playwright.chromium.launch_persistent_context(
             profile, headless=headless, **_options(playwright, arguments, signals), **options)
 
@@ -52,7 +52,7 @@ def _options(playwright: Playwright, arguments: Sequence[str], signals: bool) ->
 
 
 @contextmanager
-def _without_sandbox_told() -> Iterator[None]:
+def _hide_sandbox_warning() -> Iterator[None]:
     try:
         yield
     except PlaywrightError as error:

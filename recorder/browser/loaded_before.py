@@ -32,7 +32,7 @@ _FETCH = """(async (path) => {
 })(%s).catch(() => null)"""
 
 
-async def take_up(session: Session, observer: TabObserver) -> None:
+async def record_loaded_resources(session: Session, observer: TabObserver) -> None:
     """Hand the observer what the document of a page's session shows, and those in its frames."""
     epoch = observer.now
     answer = await session.send("Page.captureSnapshot", {"format": "mhtml"})
@@ -40,24 +40,24 @@ async def take_up(session: Session, observer: TabObserver) -> None:
         observer.on_resource(url, content_type, epoch, content)
 
 
-async def take_up_fonts(session: Session, observer: TabObserver) -> None:
+async def record_loaded_fonts(session: Session, observer: TabObserver) -> None:
     """Hand the observer the fonts of a session's frames, as far as the browser's cache has them."""
     fonts: list[str] = []  # all that are asked for; the number of each is in the address that stands for it
     session.on("Fetch.requestPaused", lambda event: _give_address(session, event, fonts))
     for tree in await frames_of(session):
-        found = [each for each in tree["resources"] if each["type"] == "Font"]
+        fonts_loaded = [resource for resource in tree["resources"] if resource["type"] == "Font"]
         with suppress(ProtocolError):  # the frame is gone
-            if found and not await _forbids(session, tree["frame"]["id"]):
+            if fonts_loaded and not await _forbids(session, tree["frame"]["id"]):
                 await session.send("Fetch.enable", {"patterns": [{"urlPattern": f"*{_NOWHERE}-*"}]})
-                await _fetch(session, tree["frame"]["id"], found, fonts, observer)
+                await _fetch(session, tree["frame"]["id"], fonts_loaded, fonts, observer)
     if fonts:
         session.post("Fetch.disable")
 
 
 def _give_address(session: Session, event: dict[str, Any], fonts: list[str]) -> None:
     """Let a request that stands for a font ask for that."""
-    origin, found, number = event["request"]["url"].partition(_NOWHERE + "-")
-    if found and number.isdecimal() and int(number) < len(fonts):
+    origin, marker, number = event["request"]["url"].partition(_NOWHERE + "-")
+    if marker and number.isdecimal() and int(number) < len(fonts):
         headers = event["request"]["headers"] | {"Origin": origin}
         session.post("Fetch.continueRequest", {
             "requestId": event["requestId"], "url": fonts[int(number)],
@@ -78,10 +78,10 @@ def _allows(policy: str) -> bool:
     return not _OWN.isdisjoint(word.lower() for word in ruling)
 
 
-async def _fetch(session: Session, frame: str, found: list[dict[str, Any]], fonts: list[str],
+async def _fetch(session: Session, frame: str, resources: list[dict[str, Any]], fonts: list[str],
                  observer: TabObserver) -> None:
     world = await session.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
-    for font in found:
+    for font in resources:
         fonts.append(font["url"])
         answer = await session.send("Runtime.evaluate", {
             "expression": _FETCH % json.dumps(f"{_NOWHERE}-{len(fonts) - 1}"),

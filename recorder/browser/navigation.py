@@ -17,7 +17,8 @@ _BY_ENTRY = {"link": "link", "form_submit": "form", "typed": "typed", "address_b
              "keyword": "typed", "keyword_generated": "typed", "auto_bookmark": "typed", "auto_toplevel": "typed"}
 _OTHER_DOCUMENT = ("differentDocument", "historyDifferentDocument", "reload", "reloadBypassingCache", "restore",
                    "restoreWithPost")
-_TRIES, _PAUSE = 300, 0.01  # while a tab changes its renderer the browser does not answer for its history
+# While a tab changes its renderer the browser does not answer for its history.
+_MAX_HISTORY_READS, _HISTORY_READ_INTERVAL_S = 300, 0.01
 
 Entry = dict[str, Any]  # of a tab's history, as CDP tells it
 
@@ -62,7 +63,7 @@ class Navigations:
             self._started = _Started(event["navigationType"], self._reason, self._clock.now)
             self._reason = ""
 
-    def asked(self, event: dict[str, Any]) -> None:
+    def on_requested(self, event: dict[str, Any]) -> None:
         """Network.requestWillBeSent: the browser's own time of it is the right one. Ours is late where this program
         was busy, and what was pressed on the new page meanwhile would seem to come before it."""
         if event.get("type") == "Document" and event.get("frameId") == self.main_frame:
@@ -114,7 +115,8 @@ class Navigations:
         ids = [entry["id"] for entry in entries]
         if left and now and left["id"] in ids and now["id"] in ids and left["id"] != now["id"]:
             return "forward" if ids.index(left["id"]) < ids.index(now["id"]) else "back"
-        others = [at for at, entry in enumerate(entries) if entry["url"] == before and at != index]
+        others = [other_index for other_index, entry in enumerate(entries)
+                  if entry["url"] == before and other_index != index]
         return "forward" if others and max(others) < index else "back"
 
     async def _of_a_new_tab(self, url: str) -> str:
@@ -125,21 +127,23 @@ class Navigations:
 
     async def _history(self) -> tuple[int, list[Entry]]:
         """The current index and the entries; none where the tab has gone."""
-        for _ in range(_TRIES):
+        for _ in range(_MAX_HISTORY_READS):
             try:
                 history = await self._session.send("Page.getNavigationHistory")
                 return history["currentIndex"], history["entries"]
             except ProtocolError as error:
                 if "Not attached" not in str(error):
                     break
-                await asyncio.sleep(_PAUSE)
+                await asyncio.sleep(_HISTORY_READ_INTERVAL_S)
         return 0, []
 
 
 def _beside(entry: Entry | None, entries: list[Entry], url: str | None) -> Entry | None:
     """The one entry before or after another that has an address; None where there is none, or both do."""
-    at = next((at for at, each in enumerate(entries) if entry and each["id"] == entry["id"]), None)
-    if at is None:
+    position = next((index for index, candidate in enumerate(entries) if entry and candidate["id"] == entry["id"]),
+                    None)
+    if position is None:
         return None
-    found = [each for each in (*entries[max(0, at - 1):at], *entries[at + 1:at + 2]) if each["url"] == url]
-    return found[0] if len(found) == 1 else None
+    neighbours = [neighbour for neighbour in (*entries[max(0, position - 1):position],
+                                              *entries[position + 1:position + 2]) if neighbour["url"] == url]
+    return neighbours[0] if len(neighbours) == 1 else None

@@ -9,7 +9,7 @@ from recorder.building.recording_clock import Clock, as_if_never_set
 from recorder.devtools.sessions import ProtocolError, Session, body_of
 from recorder.privacy.har import Exchange
 
-from .hops import Hops
+from .wire_headers import Hops
 
 Spawn = Callable[[Coroutine], None]
 
@@ -40,13 +40,13 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
             redirected = open_.pop(key)
             redirected.redirect = request["url"]
             answered(redirected, event["redirectResponse"])
-            hops.answer(key, event.get("redirectHasExtraInfo", True))
+            hops.on_response(key, event.get("redirectHasExtraInfo", True))
             redirected.ended = event["timestamp"]
             done(redirected)
         exchange = Exchange(tab, request["method"], request["url"] + request.get("urlFragment", ""),
                             as_if_never_set(clock, event["wallTime"], "requests"), event["timestamp"],
                             dict(request["headers"]), request.get("postData"))
-        hops.request(key, exchange)
+        hops.on_request(key, exchange)
         exchange.kind = event.get("type", "Other")
         exchange.document = event.get("frameId", "") if exchange.kind == "Document" else ""
         exchange.top = exchange.document == main_frame
@@ -56,15 +56,15 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
             spawn(fetch_posted(key, exchange))
 
     def sent_headers(event: dict[str, Any]) -> None:
-        hops.sent(event["requestId"], event["headers"])
+        hops.on_request_headers(event["requestId"], event["headers"])
 
     def received(event: dict[str, Any]) -> None:
         if event["requestId"] in open_:
             answered(open_[event["requestId"]], event["response"])
-            hops.answer(event["requestId"], event.get("hasExtraInfo", True))
+            hops.on_response(event["requestId"], event.get("hasExtraInfo", True))
 
     def received_headers(event: dict[str, Any]) -> None:
-        hops.came(event["requestId"], event["headers"])
+        hops.on_response_headers(event["requestId"], event["headers"])
 
     def finished(event: dict[str, Any]) -> None:
         if exchange := open_.pop(event["requestId"], None):
@@ -74,7 +74,7 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
     def failed(event: dict[str, Any]) -> None:
         if exchange := open_.pop(event["requestId"], None):
             exchange.ended, exchange.failure = event["timestamp"], event["errorText"]
-            hops.failed(event["requestId"])
+            hops.on_failed(event["requestId"])
             done(exchange)
 
     async def fetch_posted(key: str, exchange: Exchange) -> None:

@@ -14,21 +14,21 @@ _MAX_BYTES = 20_000_000
 
 async def frames_of(session: Session) -> list[dict[str, Any]]:
     """The resource trees of all frames of a session, the top one first, each with its `frame` and `resources`."""
-    found, trees = [], [(await session.send("Page.getResourceTree"))["frameTree"]]
+    frames, trees = [], [(await session.send("Page.getResourceTree"))["frameTree"]]
     while trees:
-        found.append(tree := trees.pop())
+        frames.append(tree := trees.pop())
         trees += tree.get("childFrames", [])
-    return found
+    return frames
 
 
 async def in_use(sessions: Iterable[Session]) -> set[str]:
     """Addresses of all that the documents shown now have loaded."""
-    found: set[str] = set()
+    urls: set[str] = set()
     for session in list(sessions):
         with suppress(ProtocolError):  # the tab is closed
             for tree in await frames_of(session):
-                found |= {resource["url"] for resource in tree["resources"]}
-    return found
+                urls |= {resource["url"] for resource in tree["resources"]}
+    return urls
 
 
 def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> dict[str, Callable]:
@@ -51,13 +51,13 @@ def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutin
     def received(event: dict[str, Any]) -> None:
         response, request = event["response"], event["requestId"]
         epoch, origin = started.pop(request, (0.0, ""))
-        place = origin, response["url"]
+        key = origin, response["url"]
         if request not in from_memory and not response.get("fromDiskCache"):
-            observer.cached.discard(place)
+            observer.cached.discard(key)
         from_memory.discard(request)
         wanted = event["type"] in _KINDS and response["url"].startswith(("http:", "https:"))
-        if wanted and place not in observer.cached:
-            waiting[request] = (place, response["mimeType"], epoch)
+        if wanted and key not in observer.cached:
+            waiting[request] = (key, response["mimeType"], epoch)
 
     def failed(event: dict[str, Any]) -> None:
         for known in (waiting, started):
@@ -68,10 +68,10 @@ def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutin
         if event["requestId"] in waiting and event["encodedDataLength"] <= _MAX_BYTES:
             spawn(fetch(event["requestId"], *waiting.pop(event["requestId"])))
 
-    async def fetch(request: str, place: tuple[str, str], content_type: str, epoch: float) -> None:
+    async def fetch(request: str, key: tuple[str, str], content_type: str, epoch: float) -> None:
         answer = await session.send("Network.getResponseBody", {"requestId": request})
-        if observer.on_resource(place[1], content_type, epoch, body_of(answer)):
-            observer.cached.add(place)
+        if observer.on_resource(key[1], content_type, epoch, body_of(answer)):
+            observer.cached.add(key)
 
     return {"Network.requestWillBeSent": sent, "Network.requestServedFromCache": served_from_cache,
             "Network.responseReceived": received, "Network.loadingFinished": finished, "Network.loadingFailed": failed}

@@ -42,7 +42,7 @@ _HESITATES = 0.03  # seconds from somebody's move to a look, in which what they 
 _COMES = 2.0  # seconds that a frame may take
 _OLD, _TOO_OLD = 0.5, 0.95  # seconds after which one is begun anew, and after which the browser may see an animation
 _BEAT = 0.3  # seconds between frames in which it sees none
-_SAME = 3  # looks that show the same, after which a page rests
+_MAX_UNCHANGED_FRAMES = 3  # looks that show the same, after which a page rests
 
 
 class Screencast:
@@ -50,11 +50,11 @@ class Screencast:
     what it paints next; `on_gap` when it will not, after all; `spawn` runs coroutines. `stills`: there are no frames,
     only what `still` is asked for."""
 
-    def __init__(self, session: Session, take: Callable[[bytes, dict[str, Any], bool], None],
+    def __init__(self, session: Session, on_image: Callable[[bytes, dict[str, Any], bool], None],
                  on_gap: Callable[[], None], spawn: Callable[[Coroutine], Any], *, stills: bool = False):
         self._session = session
         self._stills = stills
-        self._take = take
+        self._take = on_image
         self._on_gap = on_gap
         self._spawn = spawn
         self._id = self._stopped = self._starts = 0
@@ -64,23 +64,23 @@ class Screencast:
         self._silent = True  # nothing has come since it began
         self._left = _UNACKNOWLEDGED  # frames that the browser may send
         self._acknowledged = 0.0
-        self._held_back = False  # a frame may have been
+        self._withheld = False  # a frame may have been
         self._changed: float | None = None  # wall clock of the last such change, until a later frame has come
         self._times: deque[float] = deque([0.0], maxlen=_PAINTING)  # of the last frames
         self._acted = self._stirred = 0.0
         self._quiet_until = 0.0
         self._checking = False
-        self._looks_later = False
+        self._refresh_scheduled = False
         self._looking = False  # now and then, no continuous screencast
         self._woken = asyncio.Event()  # somebody acts, or a page has loaded
-        self._came = asyncio.Event()  # a frame
+        self._frame_arrived = asyncio.Event()  # a frame
         self._image = b""
         session.on("Page.screencastFrame", self._on_frame)
 
     def start(self, patience: float = _PATIENT) -> None:
         """Begin; the browser sends at once what is on the screen. Where the page is just given to another process it
         may send nothing, then or later: begin anew if nothing has come after so many seconds of `patience`."""
-        self._left, self._acknowledged, self._held_back, self._changed = _UNACKNOWLEDGED, 0.0, False, None
+        self._left, self._acknowledged, self._withheld, self._changed = _UNACKNOWLEDGED, 0.0, False, None
         if self._stills:
             self.shown.set()
             return
@@ -135,30 +135,30 @@ class Screencast:
         self._quiet_until = asyncio.get_running_loop().time() + seconds
         if not self._looking and self._image:
             self._on_gap()
-            self._look_only(self._id)
+            self._start_polling(self._id)
 
-    def look_again(self) -> None:
+    def note_possible_change(self) -> None:
         """What is shown may have changed without a frame of it, as by a load: look when it rests, unless one comes."""
         self._changed = time.time()
         self._woken.set()
         self._times.append(asyncio.get_running_loop().time())
         self._check_later()
 
-    def look_later(self, wait: Callable[[], float]) -> None:
+    def schedule_refresh(self, wait: Callable[[], float]) -> None:
         """Look again once there is nothing more to `wait` for, which is asked again and again, in seconds."""
-        if not self._looks_later:
-            self._looks_later = True
-            self._spawn(self._look_later(wait))
+        if not self._refresh_scheduled:
+            self._refresh_scheduled = True
+            self._spawn(self._refresh_when_due(wait))
 
-    async def _look_later(self, wait: Callable[[], float]) -> None:
+    async def _refresh_when_due(self, wait: Callable[[], float]) -> None:
         while (seconds := wait()) > 0:
             await asyncio.sleep(seconds)
-        self._looks_later = False
-        self.look_again()
+        self._refresh_scheduled = False
+        self.note_possible_change()
 
     @property
     def _doubt(self) -> bool:
-        return self._held_back or self._changed is not None
+        return self._withheld or self._changed is not None
 
     def _on_frame(self, event: dict[str, Any]) -> None:
         now = asyncio.get_running_loop().time()
@@ -178,7 +178,7 @@ class Screencast:
             self._go_on(event["sessionId"], now)
         else:
             self._stop(event["sessionId"])
-            self._came.set()
+            self._frame_arrived.set()
         self._times.append(now)
         self._take(self._image, event["metadata"], self._left > 0 and not self._looking and steady < _TOO_OLD)
         if steady > _OLD and not self._looking:
@@ -187,17 +187,17 @@ class Screencast:
     def _go_on(self, screencast: int, now: float) -> None:
         """Ask for more frames, or look only now and then."""
         if self._left <= 0:
-            self._held_back = True
+            self._withheld = True
         if now - self._acted > _ACTING and len(self._times) == _PAINTING and now - self._times[0] < 1:
-            self._look_only(screencast)
+            self._start_polling(screencast)
         else:
             self._acknowledge(screencast, now)
             self._check_later()
 
-    def _look_only(self, screencast: int) -> None:
+    def _start_polling(self, screencast: int) -> None:
         self._looking = True
         self._stop(screencast)
-        self._spawn(self._look_now_and_then())
+        self._spawn(self._poll())
 
     def _stop(self, screencast: int) -> None:
         self._stopped = screencast
@@ -216,31 +216,31 @@ class Screencast:
             await self._session.send("Page.screencastFrameAck", {"sessionId": screencast})
             self._left += screencast == self._id != self._stopped
 
-    async def _look_now_and_then(self) -> None:
+    async def _poll(self) -> None:
         """Look at a page that paints while nobody acts, until somebody does, it has loaded, or it shows the same for a
         while."""
         loop = asyncio.get_running_loop()
-        same = 0
+        unchanged = 0
         self._woken.clear()
-        while same < _SAME and not self._woken.is_set():
+        while unchanged < _MAX_UNCHANGED_FRAMES and not self._woken.is_set():
             looked = loop.time()
-            while (wait := self._next_look(looked) - loop.time()) > 0 and not self._woken.is_set():
+            while (wait := self._next_poll_time(looked) - loop.time()) > 0 and not self._woken.is_set():
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._woken.wait(), min(wait, _OFTEN))
                     await asyncio.sleep(self._acted + _HESITATES - loop.time())
             if self._woken.is_set():
                 break
             before = self._image
-            self._came.clear()
+            self._frame_arrived.clear()
             self.start()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._came.wait(), _COMES)
-            same = same + 1 if self._image == before else 0
+                await asyncio.wait_for(self._frame_arrived.wait(), _COMES)
+            unchanged = unchanged + 1 if self._image == before else 0
         self._looking = False
         self._times = deque([loop.time()], maxlen=_PAINTING)
         self._begin_anew()  # a look may be under way
 
-    def _next_look(self, looked: float) -> float:
+    def _next_poll_time(self, looked: float) -> float:
         """When to look again, after a look at a time."""
         if self._quiet_until > looked:
             return self._quiet_until

@@ -1,12 +1,12 @@
 // In the page's own world, before its first instruction: Math.random goes on from a seed that the recorder is told, so
 // that what a page chose at random is chosen again when it is replayed. `crypto` is left alone: keys are made of it.
-((told) => {
+((bindingName) => {
   "use strict";
-  const tell = globalThis[told];
-  delete globalThis[told];
-  if (typeof tell !== "function") return;
+  const report = globalThis[bindingName];
+  delete globalThis[bindingName];
+  if (typeof report !== "function") return;
   let state = crypto.getRandomValues(new Uint32Array(1))[0];
-  tell(String(state));
+  report(String(state));
   const { imul } = Math;
   // Mulberry32; two steps make the 53 bits of a number. replay/page_clock.js has the same.
   const next = () => {

@@ -13,7 +13,7 @@ from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
 
 from recorder.building.builder import RecordingBuilder
-from recorder.building.looks import Look
+from recorder.building.idle_snapshot import IdleSnapshot
 from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
@@ -22,12 +22,12 @@ from schemas.files import validated
 from schemas.recording import ProvenanceSchema
 from schemas.types import Provenance
 
-from . import at_start
+from . import browser_environment
 from .capture_script import first_listener
 from .following import Extras
 from .playwright_targets import PlaywrightTargets
 from .tab import Tab
-from .targets import HeldTargets, Targets
+from .targets import AttachedTargets, Targets
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
 _ANSWERED = 10.0  # seconds that pages have to take a script up and to give it back; one that hangs never does
@@ -61,7 +61,7 @@ class Recorder:
                  cdp: str | None = None, keys: bool = False, provenance: Provenance | None = None, **options: bool):
         self._builder = RecordingBuilder(directory, task, options, on_failure=self._on_failure)
         self._provenance = None if provenance is None else validated(dict(provenance), ProvenanceSchema(), "provenance")
-        self._extras = Extras(**{each.name: bool(options.get(each.name)) for each in fields(Extras)})
+        self._extras = Extras(**{field.name: bool(options.get(field.name)) for field in fields(Extras)})
         self._sized = False  # whether it is known what size pages have
         self.stopped = asyncio.Event()  # set when the recording fails on the way, as on a full disk, and by Alt+S
         self._steer = self._obey if keys else None
@@ -106,10 +106,10 @@ class Recorder:
         """The tabs in order of appearance, those that were closed too."""
         return list(self._tabs)
 
-    async def look(self, tab: Tab) -> Look | None:
+    async def idle_snapshot(self, tab: Tab) -> IdleSnapshot | None:
         """What a tab shows now; None when it does not tell."""
-        await tab.tell_last()
-        return self._builder.look(tab)
+        await tab.capture_last_state()
+        return self._builder.idle_snapshot(tab)
 
     async def checkpoint(self) -> None:
         """Write all that has happened, and what is shown as what it ended with, so that the folder can be read before
@@ -118,7 +118,7 @@ class Recorder:
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
         self._builder.release(all_=True)
-        await self._keep_last_state()
+        await self._save_last_state()
         await asyncio.to_thread(self._builder.drain)
 
     def pause(self) -> None:
@@ -128,7 +128,7 @@ class Recorder:
     def resume(self) -> None:
         """Go on after a pause. What the pages show by now is where the recording goes on from."""
         self._builder.resume()
-        self._later(self._take_up_resources())
+        self._later(self._record_paused_resources())
 
     def say(self, speaker: str, utterance: str) -> None:
         """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
@@ -160,7 +160,7 @@ class Recorder:
                 async with asyncio.timeout(_ANSWERED):
                     await self._in_context.enter_async_context(await self._context.add_init_script(first_listener()))
             if self._extras.replayable:  # before new pages are tabs: Playwright may open one to look
-                self._at_start = await at_start.stored(self._context)
+                self._at_start = await browser_environment.storage_state(self._context)
             await self._targets.begin()
             self._note_browser(await self._targets.version())
             self._context.on("page", self._note_viewport)
@@ -176,8 +176,8 @@ class Recorder:
     async def __aexit__(self, kind, error, trace) -> None:
         await self._settle()
         if self._extras.replayable:
-            self._builder.network.at_start(self._at_start | await at_start.place(self._context))
-        await self._keep_last_state()
+            self._builder.network.browser_environment(self._at_start | await browser_environment.locale(self._context))
+        await self._save_last_state()
         self._builder.stop()
         self._ticking.cancel()
         await asyncio.gather(*(tab.disarm() for tab in self._tabs))
@@ -197,11 +197,11 @@ class Recorder:
 
     async def _find_targets(self) -> Targets:
         """By a connection of our own, where the browser has an address; else through Playwright."""
-        if found := await endpoint.connect(self._context, self._cdp):
-            connection, context_id = found
+        if connected := await endpoint.connect(self._context, self._cdp):
+            connection, context_id = connected
             connection.on_error = self._on_error
             order = await endpoint.page_targets(self._context)
-            return HeldTargets(connection, context_id, self, order, workers=self._extras.replayable)
+            return AttachedTargets(connection, context_id, self, order, workers=self._extras.replayable)
         warnings.warn(_NO_ADDRESS, stacklevel=3)
         return PlaywrightTargets(self._context, self)
 
@@ -219,8 +219,8 @@ class Recorder:
         """A tab was closed."""
         self._builder.remove_tab(tab)
 
-    async def _take_up_resources(self) -> None:
-        self._builder.take_up(set().union(*[await tab.resources_in_use() for tab in list(self._tabs)]))
+    async def _record_paused_resources(self) -> None:
+        self._builder.resume_resources(set().union(*[await tab.resources_in_use() for tab in list(self._tabs)]))
 
     def _later(self, work: Coroutine) -> None:
         """Work that the end of the recording waits for."""
@@ -255,10 +255,10 @@ class Recorder:
     def _on_failure(self) -> None:
         self._loop.call_soon_threadsafe(self.stopped.set)
 
-    async def _keep_last_state(self) -> None:
+    async def _save_last_state(self) -> None:
         if (shown := self._builder.shown) in self._tabs:
-            await self._tabs[self._tabs.index(shown)].tell_last()
-            self._builder.keep_last_state()
+            await self._tabs[self._tabs.index(shown)].capture_last_state()
+            self._builder.save_last_state()
 
     async def _settle(self) -> None:
         """Wait for tabs being armed, for what they have begun, and for the frames that belong to the last events."""

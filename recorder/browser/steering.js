@@ -7,7 +7,7 @@ demotape.steering = (function () {
   let obey = null;
 
   /** Whether a key steers; it is obeyed when it goes down. */
-  function takes(event) {
+  function handle(event) {
     if (event.type !== "keydown" && event.type !== "keyup") return false;
     const others = event.ctrlKey || event.metaKey || event.shiftKey || event.getModifierState("AltGraph");
     const command = event.isTrusted && event.altKey && !others && COMMANDS[event.code];
@@ -17,7 +17,7 @@ demotape.steering = (function () {
   }
 
   function onKey(event) {
-    if (!takes(event)) return;
+    if (!handle(event)) return;
     event.preventDefault();
     event.stopImmediatePropagation();
   }
@@ -28,7 +28,7 @@ demotape.steering = (function () {
   }
 
   /** `obey` is called with each command; until then the keys are the page's. */
-  const start = (given) => void (obey = given);
+  const start = (handler) => void (obey = handler);
 
-  return { start, listen, takes };
+  return { start, listen, handle };
 })();

@@ -19,17 +19,17 @@ from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
 from . import closed_roots, dialogs, loaded_before, pixels, resources
-from .capture_script import BINDING, DRAWN, LAST, TELLING, WORLD, capture_script, ending_script
+from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, WORLD, capture_script, ending_script
 from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
 from .network import OpenRequests
 from .screencast import Screencast
-from .whole_window import WholeWindow
+from .window_fitting import WindowFitting
 
 _LATE_FRAME = 3.0  # seconds by which a frame may come late
 _ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
 _ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
-_AS_LONG = 2  # times as long as they took to answer, where that is more: the machine is busy
+_LATENCY_FACTOR = 2  # times as long as they took to answer, where that is more: the machine is busy
 _BEGINS, _PAINTS = 1.0, 10.0  # seconds for a tab to show what is there at first, and what is asked for
 _ANSWERED = 0.5  # seconds that frames have to tell what they show
 _SILENT = 20.0  # seconds after which a silent page is taken to hang; with fewer, what busy machines do late is lost
@@ -72,13 +72,13 @@ class Tab(TabState):
         self._navigations = Navigations(session, main_frame, self._observer, self._spawn, opened=self._opened)
         self._screencast = Screencast(session, self._on_screencast, self._note_gap, self._start,
                                       stills=self._extras.stills)
-        self._window = WholeWindow(session, self._spawn, self._screencast.look_again)
+        self._window = WindowFitting(session, self._spawn, self._screencast.note_possible_change)
         for name, handler in {
             "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
             "Page.navigatedWithinDocument": self._on_same_document,
             "Page.frameStartedNavigating": self._on_leaving,
-            "Network.requestWillBeSent": self._navigations.asked,
+            "Network.requestWillBeSent": self._navigations.on_requested,
             "Page.loadEventFired": self._on_loaded,
             **dialogs.listeners(self, self._observer),
         }.items():
@@ -87,7 +87,7 @@ class Tab(TabState):
         self._screencast.start()
         self._learning = self._start(self._learn_zoom(session))
         if self._loaded:
-            self._spawn(loaded_before.take_up(session, self._observer))
+            self._spawn(loaded_before.record_loaded_resources(session, self._observer))
 
     def arm_frame(self, session: Session) -> None:
         """Begin to listen in a frame that runs in a process of its own, and in all below it in that process."""
@@ -107,7 +107,7 @@ class Tab(TabState):
         session.post("Page.addScriptToEvaluateOnNewDocument",
                      {"source": source, "worldName": WORLD, "runImmediately": True})
         if self._loaded:
-            self._spawn(loaded_before.take_up_fonts(session, self._observer))
+            self._spawn(loaded_before.record_loaded_fonts(session, self._observer))
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})
 
     def follow(self, session: Session, *, worker: str = "") -> None:
@@ -127,7 +127,7 @@ class Tab(TabState):
         self.facts["device_pixel_ratio"], zoom = await pixels.ratio_and_zoom(session)
         self.set_zoom(zoom)
 
-    async def answered(self) -> None:
+    async def wait_for_answers(self) -> None:
         """Wait until the browser has done what it was asked for, and what it told before has been taken in; a page that
         hangs is not waited for."""
         try:
@@ -141,9 +141,9 @@ class Tab(TabState):
         except TimeoutError:
             self._patience = _ANSWERED
 
-    async def begun(self) -> None:
+    async def wait_until_ready(self) -> None:
         """Wait until it listens and has a picture of what is there, before anybody acts."""
-        await self.answered()
+        await self.wait_for_answers()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._screencast.shown.wait(), _BEGINS)
             await self._in_worlds(DRAWN, _BEGINS)
@@ -152,9 +152,9 @@ class Tab(TabState):
         """Wait for what the browser has already sent, and for what was begun: navigations, resources. A press that was
         answered to who drives may still be on its way to a frame in a process of its own."""
         for _ in range(_ROUNDS):
-            heard, asked = self._last_heard, time.monotonic()
-            await self.answered()
-            await asyncio.sleep(max(_ROUND, _AS_LONG * (time.monotonic() - asked)))
+            heard, started = self._last_heard, time.monotonic()
+            await self.wait_for_answers()
+            await asyncio.sleep(max(_ROUND, _LATENCY_FACTOR * (time.monotonic() - started)))
             if heard == self._last_heard:
                 break
         await asyncio.gather(*self._owed, return_exceptions=True)
@@ -163,10 +163,10 @@ class Tab(TabState):
         """Where the capture script runs in it now: a session and the id of a world, for each frame."""
         return [(session, world) for session in self._sessions for world in sorted(self._worlds[session])]
 
-    async def tell_last(self) -> None:
+    async def capture_last_state(self) -> None:
         """Have every frame tell what it shows now, however little has changed."""
-        await self._in_worlds(LAST, _ANSWERED)
-        await self.answered()
+        await self._in_worlds(LAST_SNAPSHOT, _ANSWERED)
+        await self.wait_for_answers()
 
     async def picture(self, painted: asyncio.Event) -> bytes | None:
         """What it shows, with `stills`: an image file's bytes; None where it does not come, as of a page that hangs.
@@ -176,7 +176,7 @@ class Tab(TabState):
                 frame = self.still(await self._screencast.still(), self._observer.seconds(self._observer.now))
                 painted.set()
                 self.paint(frame)
-                while (shown := self.ring.standing_at(frame.time)) is None or shown.last.time < frame.time:
+                while (shown := self.ring.shown_at(frame.time)) is None or shown.last.time < frame.time:
                     await asyncio.sleep(_BETWEEN)
                 return shown.frame.image
         painted.set()
@@ -222,7 +222,7 @@ class Tab(TabState):
         if message["type"] == "error":
             self._observer.on_lost(f"tab {self.number}: the capture script failed: {message['message'][:500]}")
         elif message["type"] == "ahead":
-            self.tell_ahead(message["frame_group"], message["chunks"], message["rows"])
+            self.add_parts(message["frame_group"], message["chunks"], message["rows"])
         elif message["type"] == "closedRootCandidates":
             self._spawn(closed_roots.find(session, event["executionContextId"]))
         elif message["type"] == "command":
@@ -241,13 +241,13 @@ class Tab(TabState):
                 self._unpainted = shown["painted"] is None or self._is_elsewhere(message["snapshot"])
             self._on_message(message)
 
-    def _on_stir(self, what: str) -> None:
+    def _on_stir(self, activity: str) -> None:
         """Something goes on that is no event."""
-        if what == "acting":
+        if activity == "acting":
             self._screencast.note_act()
-        elif what == "changing":
+        elif activity == "changing":
             self._screencast.note_change()
-        elif what == "leading" and not self._unpainted:
+        elif activity == "leading" and not self._unpainted:
             self._screencast.note_leading()
 
     def _on_message(self, message: Message) -> None:
@@ -257,11 +257,11 @@ class Tab(TabState):
             self._waiting.append(message)
             below = tuple(self._waiting[0]["path"])
             if message["snapshot"] and path != below and path == below[:len(path)]:
-                self.take(path, message["snapshot"], self._observer.seconds(
+                self.apply_snapshot(path, message["snapshot"], self._observer.seconds(
                     message["time"] / 1000, message["id"].partition(":")[0]))
-            if self.placed(below):
+            if self.is_located(below):
                 self._hand_on()
-        elif message["type"] != "snapshot" and not self.placed(path):
+        elif message["type"] != "snapshot" and not self.is_located(path):
             self._waiting.append(message)
             self._spawn(self._ask_frames())
         else:
@@ -269,7 +269,7 @@ class Tab(TabState):
 
     async def _ask_frames(self) -> None:
         """Have every frame tell what it shows, and hand on what waits for that."""
-        await self._in_worlds(TELLING, _ANSWERED)
+        await self._in_worlds(REPORT, _ANSWERED)
         self._hand_on()
 
     def _hand_on(self) -> None:
@@ -287,30 +287,30 @@ class Tab(TabState):
             return True
         return False
 
-    def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
+    def apply_snapshot(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows; the viewport may be known only now."""
         before = self.facts["device_pixel_ratio"]
-        super().take(path, snapshot, time)
+        super().apply_snapshot(path, snapshot, time)
         if self.facts["device_pixel_ratio"] != before:
             self._spawn(self._learn_zoom(self._sessions[0]))
         if self._shown:
-            self._window.see(self._shown, self.facts["viewport"], self.zoom)
+            self._window.check_frame(self._shown, self.facts["viewport"], self.zoom)
 
     def _release(self) -> None:
         super()._release()
         if (newest := self.ring.newest) and newest.hidden:
-            self._screencast.look_later(self._until_clear)
+            self._screencast.schedule_refresh(self._until_clear)
 
     def _until_clear(self) -> float:
         """Seconds until a picture need not be black where a secret field has passed."""
-        return self._places.clear_from - self._observer.seconds(self._observer.now)
+        return self._secret_positions.clear_from - self._observer.seconds(self._observer.now)
 
     def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata
-        self._window.see(metadata, self.facts["viewport"], self.zoom)
-        at = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
+        self._window.check_frame(metadata, self.facts["viewport"], self.zoom)
+        painted = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
         scale = metadata["pageScaleFactor"]
-        self.paint(PaintedFrame(image, at, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
+        self.paint(PaintedFrame(image, painted, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
                                 size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),
                                 followed=followed))
 
@@ -319,7 +319,7 @@ class Tab(TabState):
         super().paint(frame)
         if self.waits and not self._asking:
             self._asking = True
-            self._start(self._learn_places())
+            self._start(self._learn_secret_positions())
 
     def _note_gap(self) -> None:
         self.ring.note_gap(self._observer.seconds(self._observer.now))
@@ -328,18 +328,18 @@ class Tab(TabState):
         """Whether the page is scrolled otherwise than in the newest frame."""
         if not (snapshot and self._shown):
             return False
-        told = self._shown["scrollOffsetX"], self._shown["scrollOffsetY"]
+        shown = self._shown["scrollOffsetX"], self._shown["scrollOffsetY"]
         offsets = snapshot["scroll"]["x"], snapshot["scroll"]["y"]
-        return any(abs(one * self.zoom - other) > 1 for one, other in zip(offsets, told, strict=True))
+        return any(abs(offset * self.zoom - other) > 1 for offset, other in zip(offsets, shown, strict=True))
 
-    async def _learn_places(self) -> None:
+    async def _learn_secret_positions(self) -> None:
         """Have the page tell where secrets stand after the frames that wait were painted; a slow one has longer."""
         patience = _ANSWERED
         try:
             while self.waits:
-                asked = self._observer.seconds(self._observer.now)
-                if await self._in_worlds(TELLING, patience):
-                    self.confirm_places(asked)
+                requested = self._observer.seconds(self._observer.now)
+                if await self._in_worlds(REPORT, patience):
+                    self.confirm_secret_positions(requested)
                 patience = min(2 * patience, _PAINTS)
                 await asyncio.sleep(_BETWEEN)
         finally:
@@ -369,17 +369,17 @@ class Tab(TabState):
         before, self.facts["url"] = self.facts["url"], url
         transition, epoch = self._navigations.finish(before, url, same_document=same_document)
         if not isinstance(transition, str):
-            self._spawn(self._tell_once_known(transition, before, url, epoch))
+            self._spawn(self._report_navigation(transition, before, url, epoch))
         elif url != "about:blank":
             self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
 
-    async def _tell_once_known(self, transition: Coroutine[Any, Any, str], before: str, url: str, epoch: float) -> None:
+    async def _report_navigation(self, transition: Coroutine, before: str, url: str, epoch: float) -> None:
         data: EventData = {"url": url, "transition": await transition}
         self._observer.on_browser_event(self, "navigate", epoch, data, before)
 
     def _on_loaded(self, _event: dict[str, Any]) -> None:
         self._loads += 1
-        self._screencast.look_again()
+        self._screencast.note_possible_change()
         if self._extras.mhtml:
             self._spawn(self._archive(self._loads))
 

@@ -41,7 +41,7 @@ def _attaching_to(*kinds: str) -> dict[str, Any]:
             "filter": [{"type": kind} for kind in kinds]}
 
 
-class HeldTargets:
+class AttachedTargets:
     """The tabs of the context `context_id`, on a connection of the recorder's own.
 
     `order`: ids of the targets that are there at the start, in order of appearance, which the browser does not tell.
@@ -63,13 +63,13 @@ class HeldTargets:
         """Attach to what is there, and from now on to what comes; returns when what comes next will be heard."""
         for target in self._order:
             with suppress(ProtocolError):  # closed meanwhile
-                found = await self._browser.send("Target.getTargetInfo", {"targetId": target})
-                self._tabs[target] = self._keeper.open_tab(found["targetInfo"]["url"], None, loaded=True)
+                info = await self._browser.send("Target.getTargetInfo", {"targetId": target})
+                self._tabs[target] = self._keeper.open_tab(info["targetInfo"]["url"], None, loaded=True)
         self._browser.on("Target.attachedToTarget", self._on_page)
         self._browser.on("Target.detachedFromTarget", self._on_detached)
         await self._browser.send("Target.setAutoAttach", _attaching_to(*self._of_browser))
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._begun(), ANSWERED)
+            await asyncio.wait_for(self._wait_until_ready(), ANSWERED)
 
     async def version(self) -> dict[str, Any]:
         """What `Browser.getVersion` answers."""
@@ -84,12 +84,12 @@ class HeldTargets:
         """Leave the browser as it was; what was still held goes on."""
         await self._connection.close()
 
-    async def _begun(self) -> None:
+    async def _wait_until_ready(self) -> None:
         """Wait for every tab, also those of sessions that are attached meanwhile."""
         waited: set[str] = set()
         while new := self._sessions.keys() - waited:
             waited |= new
-            await asyncio.gather(*(tab.begun() for tab in {self._sessions[each][1] for each in new}))
+            await asyncio.gather(*(tab.wait_until_ready() for tab in {self._sessions[session][1] for session in new}))
 
     def _on_page(self, event: dict[str, Any]) -> None:
         target, session = event["targetInfo"], self._browser.child(event["sessionId"])

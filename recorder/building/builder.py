@@ -21,19 +21,19 @@ from schemas.recording import FORMAT
 from schemas.types import ChatLine, EventData
 
 from .closed_tabs import ClosedTabs
+from .console_log import ConsoleLog
 from .event_writer import EventWriter
-from .frame_merging import place_point, place_target
-from .kept_console import KeptConsole
-from .kept_network import KeptNetwork
+from .frame_merging import to_page_point, to_page_target
+from .idle_snapshot import IdleSnapshot, idle_snapshot
 from .live_list import LiveList
 from .loaded_resources import LoadedResources
-from .looks import Look, look
 from .lost_values import LostValues
+from .network_log import NetworkLog
 from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
 from .recording_clock import LATE, RecordingClock
+from .state_match import Criteria
 from .tab_state import TabState
-from .views import View
 from .writer_thread import WriterThread
 
 _STILL = 0.25  # seconds without a new frame after which a page does not paint
@@ -59,13 +59,13 @@ class RecordingBuilder:
         self._options = options or {}
         self._make_clock = clock
         self._switching = switching
-        self._tell_failure = on_failure
+        self._notify_failure = on_failure
         self.cached: set[tuple[str, str]] = set()
         self.last_event = 0  # its number
         self._seqs: dict[str | None, int] = {}
         self._pending = PendingScreenshots(self._note_frame, still)
         self._current: TabState | None = None
-        self._closed_tabs = ClosedTabs(self._tell_removed)
+        self._closed_tabs = ClosedTabs(self._on_tab_removed)
         self._running = False
         self._lost = LostValues(self.problems, lambda facts: self._writer_thread.submit(
             lambda: self._writer.update(**facts())))
@@ -74,8 +74,8 @@ class RecordingBuilder:
         self._pauses = Pauses()
         self._lines = LiveList()
         self._secrets = Secrets()
-        self.network = KeptNetwork(self._secrets, self._writer_thread.submit, self._kept_at)
-        self.console = KeptConsole(self._secrets, self._writer_thread.submit, self._kept_at)
+        self.network = NetworkLog(self._secrets, self._writer_thread.submit, self._recorded_time)
+        self.console = ConsoleLog(self._secrets, self._writer_thread.submit, self._recorded_time)
 
     def begin(self, browser: str, *, name: str | None = None, video: Callable[[Path], Video] = VideoWriter,
               blobs: Callable[[RecordingLayout], Blobs] = BlobProcess) -> None:
@@ -123,7 +123,7 @@ class RecordingBuilder:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
         if self._running and not self.paused:
             self._pauses.begin(self._note("pause", {}))
-            self._tell({"type": "state", "paused": True, "elapsed": self.elapsed})
+            self._notify({"type": "state", "paused": True, "elapsed": self.elapsed})
 
     def resume(self) -> None:
         """Go on after a pause. What the pages show by now is where the recording goes on from."""
@@ -132,13 +132,13 @@ class RecordingBuilder:
         now = self._note("resume", {})
         self._pauses.end(now)
         for tab in self.tabs:
-            if (shown := tab.ring.newest_until(now)) and self._pauses.hold(shown.time):
+            if (shown := tab.ring.newest_until(now)) and self._pauses.is_paused_at(shown.time):
                 self.on_frame(tab, shown)
-        self._tell({"type": "state", "paused": False, "elapsed": now})
+        self._notify({"type": "state", "paused": False, "elapsed": now})
 
-    def take_up(self, used: set[str]) -> None:
+    def resume_resources(self, used: set[str]) -> None:
         """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
-        for url, content_type, content in self._resources.used(used):
+        for url, content_type, content in self._resources.take_used(used):
             self.on_resource(url, content_type, self.now, content)
 
     def say(self, speaker: str, utterance: str) -> None:
@@ -147,19 +147,18 @@ class RecordingBuilder:
             raise self.failed or InputError("chat: nothing is being recorded")
         if self.paused:
             raise InputError("chat: the recording is paused; go on first")
-        said = self._secrets.in_text(utterance.strip())
-        if not said:
+        if not (said := self._secrets.in_text(utterance.strip())):
             raise InputError("chat: nothing was said")
         line: ChatLine = {"time": self.elapsed, "speaker": speaker, "utterance": said}
         validated(line, ChatLineSchema(), "chat")
         self._writer_thread.submit(lambda: self._writer.chat(line))
-        self._tell({"type": "chat", **line})
+        self._notify({"type": "chat", **line})
 
     def undo_last(self) -> int | None:
         """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
         if line := self._lines.undo() if self._running else None:
             self.undo(line["event"])
-            self._tell({"type": "line", **line})
+            self._notify({"type": "line", **line})
         return line and line["event"]
 
     def undo(self, event: int) -> None:
@@ -173,7 +172,7 @@ class RecordingBuilder:
                      "gesture": None, "target": None, "data": data}, None, with_dom=False)
         return now
 
-    def _tell(self, message: dict[str, Any]) -> None:
+    def _notify(self, message: dict[str, Any]) -> None:
         for listener in self.listeners:
             try:
                 listener(message)
@@ -184,61 +183,63 @@ class RecordingBuilder:
         """An event from a page's capture script; `picture`: the one that somebody else has chosen for it."""
         if not self._running:
             return
-        path, [at] = tuple(message["path"]), self._page_times(message["id"], message, "time")
-        whole = (snapshot := message["snapshot"]) and self._lost.tried(lambda: tab.take(path, snapshot, at))
-        # A "snapshot" is no event, but what one of several frame groups shows now that it has come to rest.
-        if message["type"] == "snapshot" or self._pauses.leave_out(message, at):
+        path, [time] = tuple(message["path"]), self._page_times(message["id"], message, "time")
+        snapshot = message["snapshot"]
+        complete = snapshot and self._lost.succeeds(lambda: tab.apply_snapshot(path, snapshot, time))
+        # A "snapshot" is no event: it is what one of several frame groups shows now that it is idle.
+        if message["type"] == "snapshot" or self._pauses.is_left_out(message, time):
             return
         if self._switching and self._current is not tab:
-            self._switch_to(tab, at)
-        target = self._lost.attempt(lambda: place_target(message["target"], path, tab.frame_groups), None)
+            self._switch_to(tab, time)
+        target = self._lost.attempt(lambda: to_page_target(message["target"], path, tab.frame_groups), None)
         shown: Any = message.get("shown") or {}
         painted, everywhere = self._page_times(message["id"], shown, "painted", "all_painted")
-        view = tab.view(at, bool(shown), painted, everywhere, target and target["bbox"], picture)
+        view = tab.view(time, bool(shown), painted, everywhere, target and target["bbox"], picture)
         seq = self._write({
-            "time": at, "type": message["type"], "tab": tab.number,
+            "time": time, "type": message["type"], "tab": tab.number,
             "gesture": self._seqs.get(message["gesture"]), "target": target,
-            "data": self._lost.attempt(lambda: place_point(message["data"], path, tab.frame_groups), {}),
-        }, tab if whole else None, with_dom=() in tab.frame_groups, view=view)
+            "data": self._lost.attempt(lambda: to_page_point(message["data"], path, tab.frame_groups), {}),
+        }, tab if complete else None, with_dom=() in tab.frame_groups, view=view)
         self._seqs[message["id"]] = seq
 
     def on_unchanged(self, message: Unchanged) -> None:
-        """The page has stayed as it was before an event for a while: later frames may show that."""
+        """The page has not changed for a while since an event: later frames may show the state before it."""
         if seq := self._seqs.get(message["event"]):
-            self._pending.stayed(seq, *self._page_times(message["event"], message, "until", "painted", "all_painted"))
+            times = self._page_times(message["event"], message, "until", "painted", "all_painted")
+            self._pending.note_unchanged(seq, *times)
 
-    def _page_times(self, message: str, told: Any, *names: str) -> list[Any]:
+    def _page_times(self, message: str, reported: Any, *names: str) -> list[Any]:
         """Times that a page tells in a message, in seconds of the recording; None where it tells none."""
-        times, source = (told.get(name) for name in names), message.partition(":")[0]
+        times, source = (reported.get(name) for name in names), message.partition(":")[0]
         return [time and self.seconds(time / 1000, source) for time in times]
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""
-        if (at := self._kept_at(epoch)) is not None:
-            self._write({"time": at, "type": kind, "tab": tab.number, "gesture": None, "target": None, "data": data},
+        if (time := self._recorded_time(epoch)) is not None:
+            self._write({"time": time, "type": kind, "tab": tab.number, "gesture": None, "target": None, "data": data},
                         tab, with_dom=False, url=url)
 
     def on_frame(self, tab: TabState, frame: PaintedFrame) -> None:
         """A painted frame: goes to the video when its tab is shown, and may better an event's screenshot."""
         if not self._running:
             return
-        frame = self._pauses.seen(frame)
-        if (tab is self._current or self._current is None) and not self._pauses.hold(frame.time):
+        frame = self._pauses.after_pause(frame)
+        if (tab is self._current or self._current is None) and not self._pauses.is_paused_at(frame.time):
             self._video.add(frame)
         self._pending.see(tab, frame)
         self._pending.expire(self.elapsed)
 
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool:
         """A style sheet, image or font; kept once per address and content. Returns whether it is kept by now."""
-        at = self.seconds(epoch)
-        if self._running and self._pauses.hold(at):
+        time = self.seconds(epoch)
+        if self._running and self._pauses.is_paused_at(time):
             self._resources.note_in_pause(url, content_type, content)
             return False
-        if not self._running or not self._resources.keep(url, content):
+        if not self._running or not self._resources.add(url, content):
             return self._running
 
         def write() -> None:
-            self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": at,
+            self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": time,
                                    "blob": self._writer.blob(content)})
 
         self._writer_thread.submit(write)
@@ -246,12 +247,12 @@ class RecordingBuilder:
 
     def on_secret(self, field: str, value: str) -> None:
         """What a secret field holds: never kept, only to find it wherever else it turns up."""
-        self._secrets.tell(field, value)
+        self._secrets.add_field_value(field, value)
 
-    def _kept_at(self, epoch: float) -> float | None:
+    def _recorded_time(self, epoch: float) -> float | None:
         """When something of the network happened, in seconds of the recording; None when nothing is kept then."""
-        at = self.seconds(epoch)
-        return at if self._running and not self._pauses.hold(at) else None
+        time = self.seconds(epoch)
+        return time if self._running and not self._pauses.is_paused_at(time) else None
 
     def release(self, *, all_: bool = False) -> None:
         """Write what has waited long enough (`all_`: all): screenshots; for secrets, exchanges and console lines."""
@@ -261,15 +262,15 @@ class RecordingBuilder:
 
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
-        at, url = self.seconds(epoch), tab.facts["url"]
-        if not self._running or self._pauses.hold(at):
+        time, url = self.seconds(epoch), tab.facts["url"]
+        if not self._running or self._pauses.is_paused_at(time):
             return
         self.last_event += 1
-        self._writer_thread.submit(lambda: self._event_writer.page_archive(at, tab.number, url, mhtml))
+        self._writer_thread.submit(lambda: self._event_writer.page_archive(time, tab.number, url, mhtml))
 
-    def on_lost(self, what: str) -> None:
+    def on_lost(self, description: str) -> None:
         """A value could not be read and is left out."""
-        self._lost.add(what)
+        self._lost.add(description)
 
     def slept(self, seconds: float) -> None:
         """The machine was asleep: nothing can have been recorded for so long."""
@@ -291,7 +292,7 @@ class RecordingBuilder:
         """A tab was closed."""
         self._closed_tabs.closed(tab, self.now)
 
-    def _tell_removed(self, tab: TabState, epoch: float) -> None:
+    def _on_tab_removed(self, tab: TabState, epoch: float) -> None:
         self.on_browser_event(tab, "tabremove", epoch, {"tab": tab.number})
 
     def show(self, tab: TabState) -> None:
@@ -301,50 +302,49 @@ class RecordingBuilder:
         elif self._current is not tab:
             self._switch_to(tab, self.elapsed)
 
-    def _switch_to(self, tab: TabState, at: float) -> None:
+    def _switch_to(self, tab: TabState, time: float) -> None:
         origin, self._current = self._current, tab
         if origin:
-            self._write({"time": at, "type": "tabswitch", "tab": tab.number, "gesture": None, "target": None,
+            self._write({"time": time, "type": "tabswitch", "tab": tab.number, "gesture": None, "target": None,
                          "data": {"tab": tab.number, "origin": origin.number}}, origin, with_dom=False)
 
-    def _write(self, event: NewEvent, of: TabState | None, *, with_dom: bool, url: str | None = None,
-               view: View | None = None) -> int:
+    def _write(self, event: NewEvent, tab: TabState | None, *, with_dom: bool, url: str | None = None,
+               view: Criteria | None = None) -> int:
         """Queue an event with the state of a tab (None: without state); returns the event's number."""
         self._closed_tabs.release()
-        self.last_event += 1
-        seq = self.last_event
-        if line := self._lost.attempt(lambda: self._lines.take({"seq": seq, **event}), None):
-            self._tell({"type": "line", **line})
-        frame_groups = dict(of.frame_groups) if of and with_dom else None
-        state = of.state(url) if of else None
+        seq = self.last_event = self.last_event + 1
+        if line := self._lost.attempt(lambda: self._lines.add_event({"seq": seq, **event}), None):
+            self._notify({"type": "line", **line})
+        frame_groups = dict(tab.frame_groups) if tab and with_dom else None
+        state = tab.state(url) if tab else None
         # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
-        frame = self._pending.add(seq, of, view or View(event["time"]), self._pauses.seen) if of else None
-        seen = frame and self._pauses.seen(frame)
-        self._writer_thread.submit(lambda: self._event_writer.write(event, state, frame_groups, seen))
+        frame = self._pending.add(seq, tab, view or Criteria(event["time"]), self._pauses.after_pause) if tab else None
+        shown_frame = frame and self._pauses.after_pause(frame)
+        self._writer_thread.submit(lambda: self._event_writer.write(event, state, frame_groups, shown_frame))
         self._pending.expire(self.elapsed)
         return seq
 
     def _note_frame(self, event: int, tab: TabState, frame: PaintedFrame) -> None:
         """Write a better screenshot of an event in a line of its own."""
         self.last_event += 1
-        frame = self._pauses.seen(frame)
+        frame = self._pauses.after_pause(frame)
         self._writer_thread.submit(lambda: self._event_writer.better_screenshot(event, tab.number, frame))
 
     def _on_failure(self, error: Exception) -> None:
         """Called once, by the writer's thread, when nothing more can be written."""
         self.failed, self._running = error, False
-        self._tell_failure()
+        self._notify_failure()
 
     @property
     def shown(self) -> TabState | None:
         """The tab that the person looks at."""
         return self._current
 
-    def look(self, tab: TabState) -> Look | None:
+    def idle_snapshot(self, tab: TabState) -> IdleSnapshot | None:
         """What a tab shows now, as far as it has told."""
-        return look(tab, self._secrets)
+        return idle_snapshot(tab, self._secrets)
 
-    def keep_last_state(self) -> None:
+    def save_last_state(self) -> None:
         """Keep what the tab shows that the person looks at, as what the recording ended with."""
         if (tab := self._current) and self._running and not self.paused and () in tab.frame_groups:
             state, groups, frame = tab.state(None), dict(tab.frame_groups), tab.ring.newest
@@ -390,8 +390,8 @@ class RecordingBuilder:
         if self.failed:
             self._writer.abandon()
             if not isinstance(self.failed, DemotapeError):
-                told = DemotapeError(f"{self.directory}: recording stopped: {self.failed!r}")
-                told.__cause__, self.failed = self.failed, told
+                failure = DemotapeError(f"{self.directory}: recording stopped: {self.failed!r}")
+                failure.__cause__, self.failed = self.failed, failure
             return
         self._writer.update(**self._lost.facts(), **self.console.facts(), **self._secrets.facts())
         if cut_off:

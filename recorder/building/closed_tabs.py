@@ -11,8 +11,8 @@ class ClosedTabs:
     `tell` is given each such tab and the wall clock then.
     """
 
-    def __init__(self, tell: Callable[[TabState, float], None]):
-        self._tell = tell
+    def __init__(self, report: Callable[[TabState, float], None]):
+        self._tell = report
         self._open: set[TabState] = set()
         self._closed: list[tuple[TabState, float]] = []
 

@@ -26,7 +26,7 @@ class EventWriter:
         self._writer = writer
         self._secrets = secrets
         self._lost = lost
-        self._screenshot = lru_cache(_SCREENSHOTS)(self._keep_screenshot)  # one frame may serve several events
+        self._screenshot = lru_cache(_SCREENSHOTS)(self._store_screenshot)  # one frame may serve several events
 
     def write(self, event: NewEvent, state: State | None, frame_groups: dict[Path, FrameGroup] | None,
               frame: PaintedFrame | None) -> None:
@@ -51,8 +51,8 @@ class EventWriter:
         if frame_groups:
             dom, elements = self._lost.attempt(lambda: self._page(frame_groups), (None, None))
             if dom is not None:
-                state["dom"] = self._writer.blob(dom, like="dom")
-                state["elements"] = self._writer.blob(elements, like="elements")
+                state["dom"] = self._writer.blob(dom, kind="dom")
+                state["elements"] = self._writer.blob(elements, kind="elements")
         if frame:
             state |= {"screenshot": self._screenshot(frame.image), **_facts(frame)}
         if frame and frame.stale:
@@ -69,7 +69,7 @@ class EventWriter:
     def page_archive(self, time: float, tab: int, url: str, mhtml: bytes) -> None:
         """A page as MHTML."""
         clean = self._lost.attempt(lambda: without_secrets(mhtml, self._secrets), b"")
-        blob = self._writer.blob(clean, like="mhtml")
+        blob = self._writer.blob(clean, kind="mhtml")
         self._writer.event({"time": time, "type": "mhtml", "tab": tab, "gesture": None, "target": None, "state": None,
                             "data": {"blob": blob, "url": self._secrets.in_address(url)}})
 
@@ -83,8 +83,8 @@ class EventWriter:
         """A value without secrets."""
         return self._lost.attempt(lambda: self._secrets.in_event(value), otherwise)
 
-    def _keep_screenshot(self, image: bytes) -> str:
-        return self._writer.blob(image, like="screenshot", picture=True)
+    def _store_screenshot(self, image: bytes) -> str:
+        return self._writer.blob(image, kind="screenshot", picture=True)
 
 
 def _facts(frame: PaintedFrame) -> Any:

@@ -23,15 +23,15 @@ _PLAIN = re.compile(f"\x03({_RUN}(?:,{_RUN})*)\x03([^\x03]*)\x03")
 _TAG = re.compile(r"(<[a-zA-Z][^\s/>]*)")
 
 
-def numbered(text: str, frame_group: str) -> str:
+def insert_uids(text: str, frame_group: str) -> str:
     """A chunk's text with the uids of its plain texts put in.
 
     A plain text stands between U+0003, behind the numbers of its elements in document order: "first+count,…". Raises
     InputError when there are not as many numbers as elements.
     """
-    def put_in(found: re.Match) -> str:
-        parts = _TAG.split(found[2])
-        runs = [(int(first), int(count)) for first, _, count in (run.partition("+") for run in found[1].split(","))]
+    def put_in(match: re.Match) -> str:
+        parts = _TAG.split(match[2])
+        runs = [(int(first), int(count)) for first, _, count in (run.partition("+") for run in match[1].split(","))]
         if sum(count for _, count in runs) != len(parts) // 2:
             raise InputError("there are not as many uids as elements")
         numbers = chain.from_iterable(range(first, first + count) for first, count in runs)
@@ -51,25 +51,25 @@ class SnapshotChunks(dict[int, str]):
     def __init__(self, frame_group: str):
         super().__init__()
         self._frame_group = frame_group
-        self._told: dict[int, str] = {}
+        self._texts: dict[int, str] = {}
 
-    def tell(self, chunks: Iterable[tuple[int, str]]) -> None:
+    def add(self, chunks: Iterable[tuple[int, str]]) -> None:
         """Take in chunks as they come."""
-        self._told.update(chunks)
+        self._texts.update(chunks)
 
     def without(self, numbers: Iterable[int]) -> "SnapshotChunks":
         """The others. Who still has to put a document together from these ones keeps them as they are."""
         rest = SnapshotChunks(self._frame_group)
-        rest._told = self._told.copy()  # first: in another thread, one may be put in meanwhile
+        rest._texts = self._texts.copy()  # first: in another thread, one may be put in meanwhile
         rest.update(self)
         for number in numbers:
-            rest._told.pop(number, None)
+            rest._texts.pop(number, None)
             rest.pop(number, None)
         return rest
 
     def __missing__(self, number: int) -> str:
-        text = self[number] = numbered(self._told[number], self._frame_group)
-        del self._told[number]
+        text = self[number] = insert_uids(self._texts[number], self._frame_group)
+        del self._texts[number]
         return text
 
 
@@ -78,9 +78,9 @@ def assemble(chunks: Mapping[int, str], number: int) -> str:
 
     A chunk between U+0001 is put in as it is, one between U+0002 (a frame's document) as the text of an attribute.
     """
-    def put_in(found: re.Match) -> str:
-        text = assemble(chunks, int(found[2]))
-        return text if found[1] == "\x01" else html.escape(text, quote=True)
+    def put_in(match: re.Match) -> str:
+        text = assemble(chunks, int(match[2]))
+        return text if match[1] == "\x01" else html.escape(text, quote=True)
 
     return _MARK.sub(put_in, chunks[number])
 
@@ -105,20 +105,20 @@ def merge(frame_groups: dict[Path, FrameGroup]) -> tuple[str, list[TableRow]]:
         if inner:
             inner_html, inner_rows = merge(inner)
             document = _insert(document, frame["uid"], inner_html)
-            rows += [_placed(row, frame) for row in inner_rows if _in_sight(row, frame)]
+            rows += [_to_page_row(row, frame) for row in inner_rows if _is_in_viewport(row, frame)]
     return document, rows
 
 
-def place_target(target: _Target, path: Path, frame_groups: dict[Path, FrameGroup]) -> _Target:
+def to_page_target(target: _Target, path: Path, frame_groups: dict[Path, FrameGroup]) -> _Target:
     """A target of the frame group at `path`, with frame path and box as seen from the top document."""
     for depth in range(len(path) - 1, -1, -1):
         frame = frame_of(path[:depth + 1], frame_groups)
         if target and frame:
-            target = _placed(target, frame)
+            target = _to_page_row(target, frame)
     return target
 
 
-def place_point(data: EventData, path: Path, frame_groups: dict[Path, FrameGroup]) -> EventData:
+def to_page_point(data: EventData, path: Path, frame_groups: dict[Path, FrameGroup]) -> EventData:
     """Pointer coordinates of the frame group at `path` as seen from the top document."""
     if "x" not in data:
         return data
@@ -131,7 +131,7 @@ def place_point(data: EventData, path: Path, frame_groups: dict[Path, FrameGroup
 
 def secret_boxes(frame_groups: dict[Path, FrameGroup]) -> list[Box]:
     """Boxes of all secret fields in sight, as seen from the top document."""
-    return [place_target(_bare(box), path, frame_groups)["bbox"]
+    return [to_page_target(_bare(box), path, frame_groups)["bbox"]
             for path, frame_group in frame_groups.items() for box in frame_group["secrets"]]
 
 
@@ -159,22 +159,22 @@ def _insert(document: str, uid: str, inner: str) -> str:
     return re.sub(re.escape(mark), lambda _: replacement, document, count=1)
 
 
-def _placed(row: Any, frame: FrameEntry) -> Any:
+def _to_page_row(row: Any, frame: FrameEntry) -> Any:
     moved = row | {"frame": [*frame["path"], frame["uid"], *row["frame"]]}
     if box := row["bbox"]:
-        moved["bbox"] = {"x": _bounded(box["x"] * frame["scaleX"] + frame["x"]),
-                         "y": _bounded(box["y"] * frame["scaleY"] + frame["y"]),
-                         "width": _bounded(box["width"] * frame["scaleX"]),
-                         "height": _bounded(box["height"] * frame["scaleY"])}
+        moved["bbox"] = {"x": _limit_text(box["x"] * frame["scaleX"] + frame["x"]),
+                         "y": _limit_text(box["y"] * frame["scaleY"] + frame["y"]),
+                         "width": _limit_text(box["width"] * frame["scaleX"]),
+                         "height": _limit_text(box["height"] * frame["scaleY"])}
     return moved
 
 
-def _bounded(value: float) -> float:
+def _limit_text(value: float) -> float:
     """Frames in frames, each of them scaled, come to more than any page has."""
     return min(max(value, -limits.LENGTH), limits.LENGTH)
 
 
-def _in_sight(row: TableRow, frame: FrameEntry) -> bool:
+def _is_in_viewport(row: TableRow, frame: FrameEntry) -> bool:
     box = row["bbox"]
     return (box["x"] * frame["scaleX"] < frame["width"] and box["y"] * frame["scaleY"] < frame["height"]
             and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

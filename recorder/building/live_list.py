@@ -38,7 +38,7 @@ class Line(TypedDict):
     undone: bool
 
 
-class _KeptLine(Line):
+class _SourceLine(Line):
     of: tuple[int, str | None]  # number of the tab and uid of the target
     began_by: str
     rank: int
@@ -48,10 +48,10 @@ class LiveList:
     """The lines so far. Takes journal events with their number; pure, so that it can be read and tested alone."""
 
     def __init__(self) -> None:
-        self._lines: list[_KeptLine] = []
-        self._by_gesture: dict[int, _KeptLine] = {}
+        self._lines: list[_SourceLine] = []
+        self._by_gesture: dict[int, _SourceLine] = {}
 
-    def take(self, event: NumberedEvent) -> Line | None:
+    def add_event(self, event: NumberedEvent) -> Line | None:
         """The line that an event adds or changes; None when it changes none.
 
         A line: `line` its number, `event` of the last event in it, `time`, `word` (an intent), `name` of the target,
@@ -78,14 +78,14 @@ class LiveList:
         line["undone"] = True
         return _shown(line)
 
-    def _add(self, event: NumberedEvent, word: str) -> _KeptLine:
-        line: _KeptLine = {"line": len(self._lines) + 1, "event": event["seq"], "time": event["time"], "word": word,
+    def _add(self, event: NumberedEvent, word: str) -> _SourceLine:
+        line: _SourceLine = {"line": len(self._lines) + 1, "event": event["seq"], "time": event["time"], "word": word,
                 "name": _name(event), "undone": False, "of": (event["tab"], _uid(event)), "began_by": event["type"],
                 "rank": _UNSURE}
         self._lines.append(line)
         return line
 
-    def _same_as_last(self, event: NumberedEvent, word: str) -> _KeptLine | None:
+    def _same_as_last(self, event: NumberedEvent, word: str) -> _SourceLine | None:
         last = self._lines[-1] if self._lines else None
         if not last or last["undone"] or last["of"] != (event["tab"], _uid(event)) or last["word"] != word:
             return None
@@ -93,7 +93,7 @@ class LiveList:
         return last if word in _JOINED or quick else None
 
 
-def _better(line: _KeptLine, event: NumberedEvent, word: str) -> bool:
+def _better(line: _SourceLine, event: NumberedEvent, word: str) -> bool:
     """Give a line the word of a later event of its gesture, if that is surer; returns whether it is."""
     ranks = _SUREST_FIRST.get(line["began_by"], ())
     if word not in ranks or ranks.index(word) >= line["rank"]:
@@ -125,11 +125,11 @@ def _value_word(event: NumberedEvent) -> str | None:
 
 
 def _key_word(event: NumberedEvent) -> str | None:
-    key, held = event["data"]["key"], set(event["data"].get("modifiers", [])) - {"Shift"}
+    key, modifiers = event["data"]["key"], set(event["data"].get("modifiers", [])) - {"Shift"}
     if key in SILENT_KEYS or key == "Character":  # one of a secret
         return None
     tag = event["target"]["tag"] if event["target"] else ""
-    if not held and (tag in CONTROLS or _typed_in(event["target"])) and (
+    if not modifiers and (tag in CONTROLS or _typed_in(event["target"])) and (
             len(key) == 1 or key in DELETION_KEYS or (key == "Enter" and tag != "input")):
         return None  # the text that it brings is told by its `input`
     return "press"
@@ -165,6 +165,6 @@ def _uid(event: NumberedEvent) -> str | None:
     return event["target"]["uid"] if event["target"] else None
 
 
-def _shown(line: _KeptLine) -> Line:
+def _shown(line: _SourceLine) -> Line:
     shown: Any = {name: line[name] for name in ("line", "event", "time", "word", "name", "undone")}
     return shown

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-_TOLD = 20  # of which it is told what they were
+_MAX_PROBLEMS = 20  # of which it is told what they were
 
 
 class LostValues:
@@ -16,11 +16,11 @@ class LostValues:
         self._note = note
         self._noting = False
 
-    def add(self, what: str) -> None:
+    def add(self, description: str) -> None:
         """One more; `what`: a sentence, without anything of the page."""
         self.count += 1
-        if self.count <= _TOLD:
-            self._problems.append(what)
+        if self.count <= _MAX_PROBLEMS:
+            self._problems.append(description)
         if not self._noting:
             self._noting = True
             self._note(self.facts)
@@ -34,7 +34,7 @@ class LostValues:
         """One more, lost to this error, of which only its kind is told: its text may hold what the page holds."""
         self.add(f"a value could not be taken in or written ({type(error).__name__})")
 
-    def tried(self, work: Callable[[], None]) -> bool:
+    def succeeds(self, work: Callable[[], None]) -> bool:
         """Do `work`; returns whether it could be done."""
         try:
             work()

@@ -23,26 +23,26 @@ class Pauses:
         """Whether the recording is paused now."""
         return bool(self._pauses) and self._pauses[-1][1] == inf
 
-    def begin(self, at: float) -> None:
+    def begin(self, time: float) -> None:
         """Pause."""
-        self._pauses.append((at, inf))
+        self._pauses.append((time, inf))
 
-    def end(self, at: float) -> None:
+    def end(self, time: float) -> None:
         """Go on."""
-        self._pauses[-1] = (self._pauses[-1][0], at)
+        self._pauses[-1] = (self._pauses[-1][0], time)
 
-    def hold(self, at: float) -> bool:
+    def is_paused_at(self, time: float) -> bool:
         """Whether the recording was paused at that time."""
-        return any(begin <= at < end for begin, end in self._pauses)
+        return any(begin <= time < end for begin, end in self._pauses)
 
-    def seen(self, frame: PaintedFrame) -> PaintedFrame:
+    def after_pause(self, frame: PaintedFrame) -> PaintedFrame:
         """A frame painted in a pause that is over counts from the pause's end: it still stood on the screen then."""
         end = next((end for begin, end in self._pauses if begin <= frame.time < end < inf), frame.time)
         return frame if end == frame.time else replace(frame, time=end)
 
-    def leave_out(self, message: Message, at: float) -> bool:
+    def is_left_out(self, message: Message, time: float) -> bool:
         """Whether an event from a page is left out: it happened in a pause, or its gesture began in one."""
-        if not self.hold(at) and message["gesture"] not in self._left_out:
+        if not self.is_paused_at(time) and message["gesture"] not in self._left_out:
             return False
         self._left_out.add(message["id"])
         return True

@@ -54,14 +54,14 @@ class RecordingClock:
         by the clock as it is. What a source says is compared with the time that it arrives; if it cannot be true,
         that source's clock was set, and its times are corrected from then on.
         """
-        at = epoch - self.start - self._offsets.get(source or "", 0.0)
+        position = epoch - self.start - self._offsets.get(source or "", 0.0)
         if source is not None:
-            skew = at - self.elapsed
+            skew = position - self.elapsed
             late = late if source in self._offsets else min(late, _LATE_AT_FIRST)
             wrong = skew > _AHEAD or skew < -late
             self._offsets[source] = self._offsets.get(source, 0.0) + (skew if wrong else 0.0)
-            at -= skew if wrong else 0.0
-        return max(0.0, round(at, 4))
+            position -= skew if wrong else 0.0
+        return max(0.0, round(position, 4))
 
 
 class SleepWatch:

@@ -6,16 +6,16 @@ from recorder.media.painted_frames import PaintedFrame
 from schemas.package_types import Message, Unchanged
 from schemas.types import EventData
 
-from .kept_console import KeptConsole
-from .kept_network import KeptNetwork
+from .console_log import ConsoleLog
+from .network_log import NetworkLog
 from .tab_state import TabState
 
 
 class TabObserver(Protocol):
     """Who takes what a tab reports. `epoch` is wall clock in seconds, as the browser tells it."""
 
-    network: KeptNetwork
-    console: KeptConsole
+    network: NetworkLog
+    console: ConsoleLog
     cached: set[tuple[str, str]]  # documents' origin, address: what the browser's cache holds there is kept
 
     @property
@@ -29,4 +29,4 @@ class TabObserver(Protocol):
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool: ...
     def on_secret(self, field: str, value: str) -> None: ...
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None: ...
-    def on_lost(self, what: str) -> None: ...
+    def on_lost(self, description: str) -> None: ...

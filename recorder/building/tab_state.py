@@ -10,10 +10,10 @@ from schemas.package_types import Snapshot
 from schemas.types import Box, Point, Size, State, TableRow
 
 from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
-from .secret_places import SecretPlaces
-from .views import View
+from .secret_positions import SecretFieldPositions
+from .state_match import Criteria
 
-_HELD = 100  # frames that may wait
+_MAX_WAITING_FRAMES = 100  # frames that may wait
 _HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
@@ -43,17 +43,17 @@ class TabState:
         self._on_frame = on_frame
         self._chunks: dict[str, SnapshotChunks] = {}
         self._rows: dict[str, dict[int, TableRow]] = {}
-        self._told_at: dict[tuple[int, ...], float] = {}  # when each frame group last told
-        self._told_since: set[str] = set()  # names of the frame groups that told since this document came
-        self._held: list[PaintedFrame] = []
+        self._snapshot_times: dict[tuple[int, ...], float] = {}  # when each frame group last told
+        self._reported_since: set[str] = set()  # names of the frame groups that told since this document came
+        self._waiting_frames: list[PaintedFrame] = []
         self._known = True  # whether this document has told where its secrets are
-        self._places = SecretPlaces()
+        self._secret_positions = SecretFieldPositions()
         self.guarded = False  # something secret was in sight: frames wait until it is known where it stood
 
-    def take(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
+    def apply_snapshot(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows at a time: its text, and where in the page something is secret."""
-        self.frame_groups[path] = self._whole(snapshot)
-        self._told_at[path] = time
+        self.frame_groups[path] = self._complete(snapshot)
+        self._snapshot_times[path] = time
         if not path:
             before = self.facts
             self.facts = {
@@ -66,45 +66,45 @@ class TabState:
                 self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
         if () in self.frame_groups:
             boxes = secret_boxes(self.frame_groups)
-            self._places.tell(time, boxes)
+            self._secret_positions.add_report(time, boxes)
             if self._known:
                 self.guarded |= bool(boxes)
             else:  # the document before is gone
                 self._known, self.guarded = True, bool(boxes)
-                self._places.confirm(time)
+                self._secret_positions.confirm(time)
             self._release()
 
-    def confirm_places(self, time: float) -> None:
+    def confirm_secret_positions(self, time: float) -> None:
         """All that the page shows has told where its secrets stand, at that time or later."""
-        self._places.confirm(time)
+        self._secret_positions.confirm(time)
         self._release()
 
     @property
     def waits(self) -> bool:
         """Whether frames wait to be told where secrets stand."""
-        return self.guarded and bool(self._held)
+        return self.guarded and bool(self._waiting_frames)
 
     def state(self, url: str | None) -> State:
         """The state of it now, yet without its blobs; `url`: where it was shown."""
         return {"tab": self.number, "zoom": self.zoom, **self.facts, "url": url or self.facts["url"], "dom": None,
                 "elements": None, "screenshot": None, "screenshot_time": None}
 
-    def placed(self, path: tuple[int, ...]) -> bool:
+    def is_located(self, path: tuple[int, ...]) -> bool:
         """Whether the frame groups above have told of the one at `path`, so that it has its place in the page."""
         return not path or (() in self.frame_groups and frame_of(path, self.frame_groups) is not None)
 
-    def view(self, time: float, placed: bool, painted: float | None, everywhere: float | None,
-             target: Box | None, given: PaintedFrame | None) -> View:
+    def view(self, time: float, target_reported: bool, painted: float | None, everywhere: float | None,
+             target: Box | None, chosen: PaintedFrame | None) -> Criteria:
         """What a frame must agree with to show what the tab has told of itself; see View. Of a page of several frame
         groups it is not known whether all of it agrees: the others tell what they show at rest only."""
         alone = set(self.frame_groups) == {()}
-        if given:
-            return View(time, given=replace(given, agrees=given.agrees and alone))
+        if chosen:
+            return Criteria(time, chosen=replace(chosen, agrees=chosen.agrees and alone))
         if () not in self.frame_groups:
-            return View(time)
+            return Criteria(time)
         scroll, viewport = self.facts["scroll"], self.facts["viewport"]
-        return View(time, (scroll["x"] * self.zoom, scroll["y"] * self.zoom),
-                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), placed, painted,
+        return Criteria(time, (scroll["x"] * self.zoom, scroll["y"] * self.zoom),
+                    (viewport["width"] * self.zoom, viewport["height"] * self.zoom), target_reported, painted,
                     everywhere if alone else None, target=target)
 
     def still(self, image: bytes, time: float) -> PaintedFrame:
@@ -113,10 +113,10 @@ class TabState:
         return PaintedFrame(image, time, scroll=(scroll["x"] * self.zoom, scroll["y"] * self.zoom),
                             size=(viewport["width"] * self.zoom, viewport["height"] * self.zoom), followed=False)
 
-    def tell_ahead(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
+    def add_parts(self, frame_group: str, chunks: list[tuple[int, str]], rows: list[tuple[int, TableRow]]) -> None:
         """Take in texts and rows of a frame group that its next snapshot is made of, or one after that."""
-        self._told_since.add(frame_group)
-        self._chunks.setdefault(frame_group, SnapshotChunks(frame_group)).tell(chunks)
+        self._reported_since.add(frame_group)
+        self._chunks.setdefault(frame_group, SnapshotChunks(frame_group)).add(chunks)
         self._rows.setdefault(frame_group, {}).update(rows)
 
     def set_zoom(self, zoom: float) -> None:
@@ -127,55 +127,55 @@ class TabState:
 
     def paint(self, frame: PaintedFrame) -> None:
         """Take in a painted frame; it is handed on as soon as it is known what in it is secret."""
-        self._held.append(frame)
-        if (oldest := self._held[0].time) < frame.time - _HOLD:
+        self._waiting_frames.append(frame)
+        if (oldest := self._waiting_frames[0].time) < frame.time - _HOLD:
             self._known = True  # it tells nothing: it has none
-            self._places.confirm(oldest + _HOLD / 2)  # it does not answer: what is stuck moves nothing
-        del self._held[:-_HELD]
+            self._secret_positions.confirm(oldest + _HOLD / 2)  # it does not answer: what is stuck moves nothing
+        del self._waiting_frames[:-_MAX_WAITING_FRAMES]
         self._release()
 
     def new_document(self, url: str, began: float = math.inf) -> None:
         """Another document takes the place of what was shown; frames in it that are told of before it have told since
         `began`."""
         self.frame_groups = {path: group for path, group in self.frame_groups.items()
-                             if path and self._told_at[path] >= began}
-        self._told_at = {path: self._told_at[path] for path in self.frame_groups}
-        self._places.leave()
+                             if path and self._snapshot_times[path] >= began}
+        self._snapshot_times = {path: self._snapshot_times[path] for path in self.frame_groups}
+        self._secret_positions.leave()
         self._known = not url.startswith(("http:", "https:", "file:"))
         # What the new one has told already may have come before this: let go of what was from before the last one.
-        for frame_group in [name for name in self._chunks if name not in self._told_since]:
+        for frame_group in [name for name in self._chunks if name not in self._reported_since]:
             del self._chunks[frame_group], self._rows[frame_group]  # what is still to be written holds on to its own
-        self._told_since.clear()
+        self._reported_since.clear()
 
     def knows(self, frame_group: str) -> bool:
         """Whether what a frame group has told is still there."""
         return frame_group in self._chunks
 
-    def _whole(self, snapshot: Snapshot) -> FrameGroup:
+    def _complete(self, snapshot: Snapshot) -> FrameGroup:
         """A snapshot with all its chunks and rows: what its frame group sent before comes by number only."""
         frame_group = snapshot["frame_group"]
-        told: list[Any] = [row for row in snapshot["rows"] if isinstance(row, list)]
-        self.tell_ahead(frame_group, snapshot["chunks"], told)
+        rows_sent: list[Any] = [row for row in snapshot["rows"] if isinstance(row, list)]
+        self.add_parts(frame_group, snapshot["chunks"], rows_sent)
         known = self._rows[frame_group]
         rows = [known[row if isinstance(row, int) else row[0]] for row in snapshot["rows"]]
-        whole: Any = snapshot | {"chunks": self._chunks[frame_group], "rows": rows}
+        complete: Any = snapshot | {"chunks": self._chunks[frame_group], "rows": rows}
         gone: Any = snapshot.get("gone")  # the extension's snapshots have none
         if gone:
             self._chunks[frame_group] = self._chunks[frame_group].without(gone["chunks"])
             for number in gone["rows"]:
                 known.pop(number, None)
-        return whole
+        return complete
 
     def _release(self) -> None:
         """Hand on the frames of which it is known what in them is secret, with that blackened."""
         viewport = self.facts["viewport"]
-        held, self._held = self._held, []
-        for frame in held:
-            if not self._known or (self.guarded and not self._places.covers(frame.time)):
-                self._held.append(frame)
+        waiting, self._waiting_frames = self._waiting_frames, []
+        for frame in waiting:
+            if not self._known or (self.guarded and not self._secret_positions.covers(frame.time)):
+                self._waiting_frames.append(frame)
                 continue
-            if boxes := self._places.during(frame.time, viewport["height"]):
-                hidden = tuple(self._places.path(frame.time, viewport["height"]))
+            if boxes := self._secret_positions.during(frame.time, viewport["height"]):
+                hidden = tuple(self._secret_positions.path(frame.time, viewport["height"]))
                 frame = replace(black_out(frame, boxes, viewport["width"]), hidden=hidden)
             self.ring.add(frame)
             self._on_frame(self, frame)

@@ -53,7 +53,7 @@ globalThis.control = (function () {
     return item;
   }
 
-  function takeOne(news) {
+  function showItem(news) {
     if (news.type === "state") return showState(news);
     if (news.type === "failed") return showFailed(news.message);
     if (news.type === "chat") return fill(add(), news.speaker, news.utterance, news.time);
@@ -66,7 +66,7 @@ globalThis.control = (function () {
     if (!started) return false;
     const { list } = part;
     const atEnd = list.scrollTop + list.clientHeight >= list.scrollHeight - 8;
-    for (const news of all) takeOne(news);
+    for (const news of all) showItem(news);
     allowUndo();
     if (atEnd) list.scrollTop = list.scrollHeight;
     return true;

@@ -27,7 +27,7 @@ _FILES = {f"/{name}": Path(__file__).with_name(name) for name in ("control.html"
     for name in ("shared.js", "panel/look.css", "panel/lines.js")}
 _REST = 0.05  # seconds in which news are gathered, so that fast typing is not one call a key
 _SETTLES = 0.3  # seconds after which a window has the size that it keeps
-_TRIES = 5  # to give a window its place; who manages the windows may give it another
+_MAX_PLACEMENTS = 5  # to give a window its place; who manages the windows may give it another
 _WATCH = 1.0  # seconds between looks whether the recording still runs
 
 
@@ -49,7 +49,7 @@ class ControlPage:
         self._windowed = windowed
         self._beside = beside
         self._news: list[dict[str, Any]] = []
-        self._told = self._starts = 0
+        self._sent = self._starts = 0
         self._open = False
 
     async def __aenter__(self) -> Page:
@@ -60,9 +60,9 @@ class ControlPage:
         self._page = await (_popup(context) if self._windowed else context.new_page())
         self._page.on("close", lambda _: self._closed())
         if self._beside:
-            await _place_beside(self._beside, self._page)
+            await _move_beside(self._beside, self._page)
         self._recorder.listeners.append(self._news.append)
-        self._tasks = [asyncio.ensure_future(self._tell()), asyncio.ensure_future(self._watch())]
+        self._tasks = [asyncio.ensure_future(self._send_news()), asyncio.ensure_future(self._watch())]
         self._open = True
         if not self._windowed:
             await self._page.goto(PAGE)
@@ -87,7 +87,7 @@ class ControlPage:
         try:
             match command:
                 case "start":  # also after a reload: everything is told again, but what was the state once
-                    self._told, self._starts = 0, self._starts + 1
+                    self._sent, self._starts = 0, self._starts + 1
                     self._news[:] = [news for news in self._news if news["type"] != "state"]
                     return {"task": self._task, "paused": recorder.paused, "elapsed": recorder.elapsed}
                 case "say":
@@ -104,17 +104,17 @@ class ControlPage:
             return {"error": str(error)}
         return {}
 
-    async def _tell(self) -> None:
+    async def _send_news(self) -> None:
         """Hand the page what is new, in order."""
         while True:
             await asyncio.sleep(_REST)
-            news, starts = self._news[self._told:], self._starts
+            news, starts = self._news[self._sent:], self._starts
             if not news:
                 continue
             with suppress(PlaywrightError):  # the page is being reloaded, or closed
-                taken = await self._page.evaluate("news => globalThis.control?.take(news) ?? false", news)
-                if taken and starts == self._starts:
-                    self._told += len(news)
+                accepted = await self._page.evaluate("news => globalThis.control?.take(news) ?? false", news)
+                if accepted and starts == self._starts:
+                    self._sent += len(news)
 
     async def _watch(self) -> None:
         """A recording that had to stop must not look like one that runs."""
@@ -144,7 +144,7 @@ async def _popup(context: BrowserContext) -> Page:
     return page
 
 
-async def _place_beside(page: Page, control: Page) -> None:
+async def _move_beside(page: Page, control: Page) -> None:
     """Give the window of a page the screen's part left of the control page's window."""
     screen = await control.evaluate("""() => ({ left: screen.availLeft, top: screen.availTop,
         width: screen.availWidth, height: screen.availHeight })""")
@@ -153,16 +153,16 @@ async def _place_beside(page: Page, control: Page) -> None:
     window = (await session.send("Browser.getWindowForTarget"))["windowId"]
     bounds = screen | {"width": edge - screen["left"]}
     await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": {"windowState": "normal"}})
-    asked = bounds
-    for number in range(_TRIES):
-        await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": asked})
+    requested = bounds
+    for number in range(_MAX_PLACEMENTS):
+        await session.send("Browser.setWindowBounds", {"windowId": window, "bounds": requested})
         await asyncio.sleep(_SETTLES)
         now = (await session.send("Browser.getWindowForTarget"))["bounds"]
         if now["width"] == bounds["width"]:
             break
         # Chromium without a screen sometimes makes each change of size twice as large: then half of it is asked for.
         halves = {name: (now[name] + bounds[name]) // 2 for name in ("width", "height")}
-        asked = bounds | halves if number % 2 == 0 else bounds
+        requested = bounds | halves if number % 2 == 0 else bounds
     await session.detach()
 
 

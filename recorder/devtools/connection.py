@@ -60,7 +60,7 @@ class TargetSession:
             if not answer.done():
                 answer.set_exception(ProtocolError("the target is gone"))
 
-    def take(self, message: dict[str, Any]) -> None:
+    def dispatch(self, message: dict[str, Any]) -> None:
         """An answer or an event."""
         if "id" not in message:
             for handler in list(self._handlers.get(message["method"], ())):
@@ -124,17 +124,17 @@ class Connection:
         try:
             with suppress(ConnectionClosed):
                 async for text in self._socket:
-                    self._take(json.loads(text))
+                    self._dispatch(json.loads(text))
         finally:
             self._writing.cancel()
             for session in list(self._sessions.values()):
                 session.close()
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _dispatch(self, message: dict[str, Any]) -> None:
         session = self._sessions.get(message.get("sessionId"))
         if session:
             try:
-                session.take(message)
+                session.dispatch(message)
             except Exception as error:  # what a page sends must not end the recording of all
                 self.on_error(error)
         if message.get("method") == "Target.detachedFromTarget":

@@ -21,7 +21,7 @@ from .sessions import ProtocolError
 
 _ANSWER = 5.0  # seconds that an HTTP address has to answer
 _DETACHED = 1.0  # seconds that a target has to be left
-_PLACE = "demotape.invalid"  # a name that by its standard never resolves
+_PROBE_HOST = "demotape.invalid"  # a name that by its standard never resolves
 
 
 async def connect(context: BrowserContext, address: str | None = None) -> tuple[Connection, str] | None:
@@ -31,8 +31,8 @@ async def connect(context: BrowserContext, address: str | None = None) -> tuple[
     that there is none. Raises InputError when nothing answers at `address`, or another browser does.
     """
     try:
-        found = _websocket_of(address) if address else _local_websocket(context)
-        connection = await Connection.open(await found)
+        websocket = _websocket_of(address) if address else _local_websocket(context)
+        connection = await Connection.open(await websocket)
     except (ProtocolError, PlaywrightError, OSError, ValueError, LookupError) as error:
         if address:
             raise InputError(f"{_without_secrets(address)}: no Chromium answers there ({_line(error)})") from None
@@ -48,13 +48,13 @@ async def connect(context: BrowserContext, address: str | None = None) -> tuple[
 
 async def page_targets(context: BrowserContext) -> list[str]:
     """Ids of the targets of the context's pages, in order of appearance."""
-    found = []
+    targets = []
     for page in context.pages:
         with suppress(PlaywrightError):  # closed meanwhile
             session = await context.new_cdp_session(page)
-            found.append((await session.send("Target.getTargetInfo"))["targetInfo"]["targetId"])
+            targets.append((await session.send("Target.getTargetInfo"))["targetInfo"]["targetId"])
             await detach(session)
-    return found
+    return targets
 
 
 async def detach(session: CDPSession) -> None:
@@ -101,24 +101,26 @@ async def _arguments(context: BrowserContext) -> dict[str, str]:
             line = (await session.send("Browser.getBrowserCommandLine"))["arguments"]
         except PlaywrightError:  # it tells automated browsers only
             text = (await session.send("SystemInfo.getInfo"))["commandLine"]
-            line = [each.rstrip() for each in re.split(r"\s(?=--)", text.replace('"', ""))]
+            line = [argument.rstrip() for argument in re.split(r"\s(?=--)", text.replace('"', ""))]
     finally:
         await session.detach()
-    return dict(each.removeprefix("--").split("=", 1) for each in line if each.startswith("--") and "=" in each)
+    return dict(argument.removeprefix("--").split("=", 1) for argument in line if argument.startswith("--")
+                and "=" in argument)
 
 
 async def _context_id(connection: Connection, context: BrowserContext) -> str | None:
     """Which of the browser's contexts it is: the one that holds a cookie which is set for the moment."""
-    cookie: Any = {"name": f"demotape-{token_hex(8)}", "value": "1", "domain": _PLACE, "path": "/"}
+    cookie: Any = {"name": f"demotape-{token_hex(8)}", "value": "1", "domain": _PROBE_HOST, "path": "/"}
     await context.add_cookies([cookie])
     try:
         known = await connection.browser.send("Target.getBrowserContexts")
         default = known.get("defaultBrowserContextId")
         for context_id in dict.fromkeys((*known["browserContextIds"], *filter(None, [default]))):
-            of = {} if context_id == default else {"browserContextId": context_id}  # Chromium 150 knows no id of that
+            # Chromium 150 knows no id of the default context.
+            parameters = {} if context_id == default else {"browserContextId": context_id}
             with suppress(ProtocolError):  # closed meanwhile
-                found = await connection.browser.send("Storage.getCookies", of)
-                if any(each["name"] == cookie["name"] for each in found["cookies"]):
+                answer = await connection.browser.send("Storage.getCookies", parameters)
+                if any(stored_cookie["name"] == cookie["name"] for stored_cookie in answer["cookies"]):
                     return context_id
         return None
     finally:

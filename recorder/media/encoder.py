@@ -56,8 +56,8 @@ def encode(path: str, source: BinaryIO) -> None:
                 stream.width, stream.height = picture.width - picture.width % 2, picture.height - picture.height % 2
                 stream.pix_fmt = "yuv420p"
                 stream.time_base = stream.codec_context.time_base = _MILLISECOND
-            if fit is None or not fit.takes(picture):
-                fit = _Fit(picture, stream.width, stream.height)
+            if fit is None or not fit.fits(picture):
+                fit = _Scaler(picture, stream.width, stream.height)
             last = max(last + 1, round(time * 1000))
             fitted = fit(picture)
             fitted.pts, fitted.time_base, fitted.pict_type = last, _MILLISECOND, PictureType.NONE
@@ -66,28 +66,28 @@ def encode(path: str, source: BinaryIO) -> None:
             container.mux(stream.encode())
 
 
-class _Fit:
+class _Scaler:
     """Makes pictures of one size and kind into those of another size: as they are when they fit by cutting one pixel,
     else scaled and padded."""
 
-    def __init__(self, like: av.VideoFrame, width: int, height: int):
-        self._kind = like.width, like.height, like.format.name
+    def __init__(self, picture: av.VideoFrame, width: int, height: int):
+        self._kind = picture.width, picture.height, picture.format.name
         steps = [("crop", f"{width}:{height}:0:0")]
-        if (like.width - like.width % 2, like.height - like.height % 2) != (width, height):
+        if (picture.width - picture.width % 2, picture.height - picture.height % 2) != (width, height):
             steps = [("scale", f"{width}:{height}:flags=area:force_original_aspect_ratio=decrease"),
                      ("pad", f"{width}:{height}")]
         self._graph = av.filter.Graph()
         self._graph.threads = 1
-        nodes = [self._graph.add_buffer(width=like.width, height=like.height, format=like.format,
+        nodes = [self._graph.add_buffer(width=picture.width, height=picture.height, format=picture.format,
                                         time_base=_MILLISECOND),
                  *(self._graph.add(name, arguments) for name, arguments in steps),
                  self._graph.add("scale", "out_range=tv"),  # a JPEG's brightness has another range
                  self._graph.add("format", "yuv420p"), self._graph.add("buffersink")]
-        for one, next_ in zip(nodes, nodes[1:], strict=False):
-            one.link_to(next_)
+        for first, next_ in zip(nodes, nodes[1:], strict=False):
+            first.link_to(next_)
         self._graph.configure()
 
-    def takes(self, picture: av.VideoFrame) -> bool:
+    def fits(self, picture: av.VideoFrame) -> bool:
         return self._kind == (picture.width, picture.height, picture.format.name)
 
     def __call__(self, picture: av.VideoFrame) -> av.VideoFrame:

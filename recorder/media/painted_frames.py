@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import cv2
 
-from recorder.pictures import decoded, pixels_of
+from recorder.pictures import decode_picture, pixels_of
 from schemas.types import Box
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
@@ -41,7 +41,7 @@ class PaintedFrame:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ScreenInterval:
     """What stood on the screen for a while: the frame that showed it first, the last one that showed the same, and when
     something else was painted, or may have been (infinity: not yet)."""
 
@@ -53,15 +53,15 @@ class Standing:
 class FrameRing:
     """The newest frames of one tab, oldest first, covering at least `keep` seconds."""
 
-    def __init__(self, keep: float = 5.0):
-        self._keep = keep
+    def __init__(self, seconds: float = 5.0):
+        self._seconds = seconds
         self._frames: list[PaintedFrame] = []
 
     def add(self, frame: PaintedFrame) -> None:
         """Take in a frame, which may come after newer ones: the browser compresses several at once. Frames older than
         needed are let go, but one always stays."""
-        insort(self._frames, frame, key=lambda one: one.time)
-        while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._keep:
+        insort(self._frames, frame, key=lambda painted: painted.time)
+        while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._seconds:
             del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first stays
 
     @property
@@ -77,25 +77,26 @@ class FrameRing:
     def newest_until(self, time: float) -> PaintedFrame | None:
         """The newest frame not later than `time`: what stood on the screen then. None when there is none. Of frames
         that show the same, as when a page that rests is painted again, the first: since then it stood there."""
-        found = self.standing_at(time)
-        return found.frame if found else None
+        interval = self.shown_at(time)
+        return interval.frame if interval else None
 
-    def standing_at(self, time: float) -> Standing | None:
+    def shown_at(self, time: float) -> ScreenInterval | None:
         """What stood on the screen at `time`; None when that is not known."""
-        number = bisect_right(self._frames, time, key=lambda one: one.time) - 1
-        return self._standing(number) if number >= 0 else None
+        number = bisect_right(self._frames, time, key=lambda painted: painted.time) - 1
+        return self._interval(number) if number >= 0 else None
 
-    def between(self, start: float, end: float) -> list[Standing]:
+    def between(self, start: float, end: float) -> list[ScreenInterval]:
         """What came to the screen after `start` and not after `end`, in order."""
-        first, last = (bisect_right(self._frames, time, key=lambda one: one.time) for time in (start, end))
-        return [self._standing(number, first) for number in range(first, last)]
+        first, last = (bisect_right(self._frames, time, key=lambda painted: painted.time) for time in (start, end))
+        return [self._interval(number, first) for number in range(first, last)]
 
-    def _standing(self, number: int, least: int = 0) -> Standing:
+    def _interval(self, number: int, first_number: int = 0) -> ScreenInterval:
         first = number
-        while first > least and self._goes_on(first):
+        while first > first_number and self._goes_on(first):
             first -= 1
+        last = self._frames[number]
         next_ = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
-        return Standing(self._frames[first], self._frames[number], min(next_, self._frames[number].followed_until))
+        return ScreenInterval(self._frames[first], last, min(next_, last.followed_until))
 
     def _goes_on(self, number: int) -> bool:
         """Whether a frame shows what the one before it showed, and still stands for."""
@@ -105,7 +106,7 @@ class FrameRing:
 
 def black_out(frame: PaintedFrame, boxes: Iterable[Box], viewport_width: float) -> PaintedFrame:
     """The frame with these boxes (CSS pixels) blackened, so that no secret can be read in it."""
-    image = decoded(frame.image)
+    image = decode_picture(frame.image)
     if image is None:  # nothing that anybody could read, or too large to be looked through
         return replace(frame, image=b"") if pixels_of(frame.image) else frame
     scale = image.shape[1] / max(viewport_width, 1)

@@ -20,7 +20,7 @@ from schemas import DemotapeError
 from . import encoder
 from .painted_frames import PaintedFrame
 
-_APART = 0.1  # seconds between two frames
+_FRAME_INTERVAL_S = 0.1  # seconds between two frames
 _BACKLOG = 500  # frames that may wait; a page that paints faster than we encode loses frames of the video only
 
 
@@ -36,10 +36,10 @@ class Video(Protocol):
 
 def problems_of(video: Video) -> list[str]:
     """What went wrong with a video that is closed, a sentence each."""
-    found = [f"the video could not be written: {video.error}"] if video.error else []
+    problems = [f"the video could not be written: {video.error}"] if video.error else []
     if video.dropped:
-        found.append(f"the video lacks {video.dropped} painted frames; screenshots are not affected")
-    return found
+        problems.append(f"the video lacks {video.dropped} painted frames; screenshots are not affected")
+    return problems
 
 
 class VideoWriter:
@@ -58,17 +58,17 @@ class VideoWriter:
         self._thread = threading.Thread(target=self._feed, name="video", daemon=True)
         self._thread.start()
         self._last = -math.inf  # time of the last frame
-        self._held: PaintedFrame | None = None  # came too soon after it; kept if nothing follows
+        self._pending: PaintedFrame | None = None  # came too soon after it; kept if nothing follows
         self.dropped = 0
         self.error: Exception | None = None
 
     def add(self, frame: PaintedFrame) -> None:
         """Take in a frame; never waits."""
-        if self._held and frame.time - self._held.time >= _APART:
-            self._put(self._held)
-        self._held = None
-        if 0 <= frame.time - self._last < _APART:
-            self._held = frame
+        if self._pending and frame.time - self._pending.time >= _FRAME_INTERVAL_S:
+            self._put(self._pending)
+        self._pending = None
+        if 0 <= frame.time - self._last < _FRAME_INTERVAL_S:
+            self._pending = frame
         else:
             self._put(frame)
 
@@ -81,8 +81,8 @@ class VideoWriter:
 
     def close(self) -> None:
         """Wait until what waits is encoded and the file is closed."""
-        if self._held:
-            self._put(self._held)
+        if self._pending:
+            self._put(self._pending)
         while self._thread.is_alive():
             try:
                 self._queue.put(None, timeout=0.5)

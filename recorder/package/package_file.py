@@ -53,7 +53,7 @@ class Package:
         for number, raw in enumerate(self._raw_lines(), 1):
             yield self._line(number, raw)
 
-    def told_later(self) -> tuple[dict[int, PictureLine], dict[str, float]]:
+    def late_lines(self) -> tuple[dict[int, PictureLine], dict[str, float]]:
         """What is told later than it is needed: the `picture` lines by the number of the line that they belong to, and
         when each document took the place of the one before, wall clock in seconds."""
         pictures: dict[int, PictureLine] = {}

@@ -11,7 +11,7 @@ from typing import Any
 
 from recorder.blob_store import BlobStore
 from recorder.building.builder import RecordingBuilder
-from recorder.building.frame_merging import numbered
+from recorder.building.frame_merging import insert_uids
 from recorder.building.recording_clock import RecordingClock
 from recorder.building.tab_state import TabState
 from recorder.media.painted_frames import PaintedFrame
@@ -68,18 +68,18 @@ def receive(package: Path | str, directory: Path | str, name: str | None = None)
 class _Tab(TabState):
     """One tab, as the journal tells of it."""
 
-    def __init__(self, *given: Any):
-        super().__init__(*given)
+    def __init__(self, *arguments: Any):
+        super().__init__(*arguments)
         self.document = ""
         self.shown_since = 0.0  # when this document began to be shown, wall clock
         # The last action: when it was done, when it was heard of, the page then.
         self._acted: tuple[float, float, dict[tuple[int, ...], tuple[str, int]]] | None = None
-        self._told: dict[str, set[int]] = {}  # frame group -> numbers of its rows
+        self._row_numbers: dict[str, set[int]] = {}  # frame group -> numbers of its rows
         self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # frame group -> chunk -> its text's size, its depth
 
     def new_document(self, url: str, began: float = math.inf) -> None:
         super().new_document(url, began)
-        self._told = {name: rows for name, rows in self._told.items() if self.knows(name)}
+        self._row_numbers = {name: rows for name, rows in self._row_numbers.items() if self.knows(name)}
         self._sizes = {name: sizes for name, sizes in self._sizes.items() if self.knows(name)}
 
     def is_stale(self, line: Mapping[str, Any], painted: float) -> bool:
@@ -89,7 +89,7 @@ class _Tab(TabState):
         page has changed since. To be asked once for each line with a state, in order.
         """
         message, snapshot = line["message"], line["message"]["snapshot"]
-        page = {path: (each["frame_group"], each["root"]) for path, each in self.frame_groups.items()}
+        page = {path: (group["frame_group"], group["root"]) for path, group in self.frame_groups.items()}
         if snapshot:
             page[tuple(message["path"])] = snapshot["frame_group"], snapshot["root"]
         time = message["time"] / 1000
@@ -101,14 +101,14 @@ class _Tab(TabState):
 
     def fault(self, snapshot: Snapshot) -> str | None:
         """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
-        rows = self._told.setdefault(snapshot["frame_group"], set())
+        rows = self._row_numbers.setdefault(snapshot["frame_group"], set())
         rows.update(row[0] for row in snapshot["rows"] if isinstance(row, list))
         if any(row not in rows for row in snapshot["rows"] if isinstance(row, int)):
             return "rows are missing"
         sizes = self._sizes.setdefault(snapshot["frame_group"], {})
         for number, text in sorted(snapshot["chunks"]):
             try:
-                size, depth = len(numbered(text, snapshot["frame_group"])), 0
+                size, depth = len(insert_uids(text, snapshot["frame_group"])), 0
             except InputError:
                 return "its uids do not fit"
             for mark, inner in _MARK.findall(text):
@@ -137,11 +137,11 @@ class _Receiver:
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
         self._gone: list[int] = []  # lines of tabs that were closed, told of when the next event is
         self._ended = False
-        self._told_viewport = False
+        self._viewport_noted = False
 
     def replay(self) -> None:
         """The whole journal, in order."""
-        self._pictures, self._committed = self._source.told_later()
+        self._pictures, self._committed = self._source.late_lines()
         for line in self._source.lines():
             if (line["kind"] == "begin") != (line["n"] == 1) or self._ended:
                 raise InputError(f"{self._where(line)}: field kind: {line['kind']} does not belong here")
@@ -190,7 +190,7 @@ class _Receiver:
         if line["frame"] == 0 and tab.document != line["document"]:
             self._new_document(tab, line["document"], (message["snapshot"] or tab.facts)["url"])
         if snapshot := message["snapshot"]:
-            self._tell_viewport(snapshot, message["path"])
+            self._note_viewport(snapshot, message["path"])
             if fault := tab.fault(snapshot):
                 self.builder.on_lost(f"line {line['n']} of the journal: {fault}; the page's state is left out")
                 message["snapshot"] = None
@@ -211,10 +211,11 @@ class _Receiver:
         """Taken up by the line that it belongs to, which came before."""
 
     def _on_video(self, line: VideoLine) -> None:
-        content, at = self._source.blob(line["blob"]), 0
+        content, offset = self._source.blob(line["blob"]), 0
         for time, size, key in line["packets"]:
-            self._video.packet(content[at:at + size], self.builder.seconds(time), key, (line["width"], line["height"]))
-            at += size
+            self._video.packet(content[offset:offset + size], self.builder.seconds(time), key,
+                               (line["width"], line["height"]))
+            offset += size
 
     def _on_resource(self, line: ResourceLine) -> None:
         self.builder.on_resource(line["url"], line["content_type"], line["at"], self._source.blob(line["blob"]))
@@ -270,9 +271,9 @@ class _Receiver:
             began = self._committed.get(document)
             tab.new_document(url, math.inf if began is None else self.builder.seconds(began))
 
-    def _tell_viewport(self, snapshot: Snapshot, path: list[int]) -> None:
-        if not self._told_viewport and not path:
-            self._told_viewport = True
+    def _note_viewport(self, snapshot: Snapshot, path: list[int]) -> None:
+        if not self._viewport_noted and not path:
+            self._viewport_noted = True
             self.builder.note(viewport=snapshot["viewport"])
 
     def _where(self, line: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ def line(exchange: Exchange, secrets: StandIns) -> tuple[dict[str, Any], bytes |
     answer = exchange.response or {}
     kind = exchange.kind.lower()
     answered = bool(answer) and not exchange.failure
-    told = {
+    fields = {
         "duration": max(0.0, round((exchange.ended or exchange.began) - exchange.began, 4)),
         "tab": exchange.tab, "kind": kind if kind in RESOURCE_KINDS else "other", "top": exchange.top,
         "method": exchange.method, "url": secrets.in_address(urldefrag(exchange.url).url),
@@ -27,14 +27,14 @@ def line(exchange: Exchange, secrets: StandIns) -> tuple[dict[str, Any], bytes |
         "answer_headers": headers(exchange.response_headers, secrets), "failure": exchange.failure,
         **({"seed": exchange.seed} if exchange.seed is not None else {}),
     }
-    came = _content(exchange.body, answer.get("mimeType", ""), secrets) if answered else None
-    return told, _sent(exchange, secrets), came
+    received = _content(exchange.body, answer.get("mimeType", ""), secrets) if answered else None
+    return fields, _sent(exchange, secrets), received
 
 
-def headers(told: dict[str, str], secrets: StandIns) -> list[Header]:
+def headers(named: dict[str, str], secrets: StandIns) -> list[Header]:
     """Headers in order, those that come several times apart, each secret in them replaced."""
     return [{"name": name, "value": _value(name.lower(), value, secrets)}
-            for name, values in told.items() if not name.startswith(":") for value in values.split("\n")]
+            for name, values in named.items() if not name.startswith(":") for value in values.split("\n")]
 
 
 def _value(name: str, value: str, secrets: StandIns) -> str:
@@ -59,13 +59,13 @@ def cookie(pair: str, secrets: StandIns) -> str:
     return f"{name}={secrets.instead(value)}"
 
 
-def stored_line(told: dict[str, Any], secrets: StandIns) -> dict[str, Any]:
+def stored_line(environment: dict[str, Any], secrets: StandIns) -> dict[str, Any]:
     """BrowserAtStartSchema of what the browser held, its secrets replaced."""
-    cookies = [each | {"value": cookie(f"{each['name']}={each['value']}", secrets).partition("=")[2]}
-               for each in told["cookies"]]
-    origins = [each | {kind: [_item(item, secrets) for item in each[kind]]
-                       for kind in ("local_storage", "session_storage")} for each in told["origins"]]
-    return told | {"cookies": cookies, "origins": origins}
+    cookies = [entry | {"value": cookie(f"{entry['name']}={entry['value']}", secrets).partition("=")[2]}
+               for entry in environment["cookies"]]
+    origins = [origin | {kind: [_item(item, secrets) for item in origin[kind]]
+                       for kind in ("local_storage", "session_storage")} for origin in environment["origins"]]
+    return environment | {"cookies": cookies, "origins": origins}
 
 
 def _item(item: dict[str, str], secrets: StandIns) -> dict[str, str]:
@@ -99,5 +99,5 @@ def _as_bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def _type(told: dict[str, str]) -> str:
-    return next((value for name, value in told.items() if name.lower() == "content-type"), "")
+def _type(headers_sent: dict[str, str]) -> str:
+    return next((value for name, value in headers_sent.items() if name.lower() == "content-type"), "")

@@ -12,14 +12,14 @@ from .secret_values import is_secret_name
 _TAG = re.compile(r"<(?:input|meta)\b[^<>]{1,4000}>", re.I)
 _ATTRIBUTE = re.compile(r"""([A-Za-z_:][\w:.-]{0,60})\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'<>`]+))""")
 _LONGEST = 1 << 22  # characters that are looked through
-_LEAST, _LONG = 10, 20  # characters of a value that was made by a machine; from so many on whatever it is made of
+_MIN_CHARS, _LONG_CHARS = 10, 20  # of a value that was generated; from `_LONG_CHARS` on whatever it consists of
 
 
-def _looks_made(value: str) -> bool:
+def _looks_random(value: str) -> bool:
     """Whether a value is a token rather than a word, a label or a year, which pages hold elsewhere as well."""
-    if len(value) < _LEAST or any(each.isspace() for each in value):
+    if len(value) < _MIN_CHARS or any(character.isspace() for character in value):
         return False
-    return len(value) >= _LONG or (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
+    return len(value) >= _LONG_CHARS or (any(map(str.isdigit, value)) and any(map(str.isalpha, value)))
 
 
 def named_secrets(text: str, kind: str) -> Iterator[str]:
@@ -33,13 +33,13 @@ def named_secrets(text: str, kind: str) -> Iterator[str]:
         except (ValueError, RecursionError):
             return
     elif kind == "application/x-www-form-urlencoded":
-        yield from (value for name, value in parse_qsl(text) if is_secret_name(name) and _looks_made(value))
+        yield from (value for name, value in parse_qsl(text) if is_secret_name(name) and _looks_random(value))
     elif "html" in kind:
         for tag in _TAG.finditer(text):
-            told = {name.lower(): html.unescape(one or two or three)
-                    for name, one, two, three in _ATTRIBUTE.findall(tag[0])}
-            value = told.get("value") or told.get("content") or ""
-            if is_secret_name(told.get("name", "")) and _looks_made(value):
+            attributes = {name.lower(): html.unescape(double_quoted or single_quoted or unquoted)
+                    for name, double_quoted, single_quoted, unquoted in _ATTRIBUTE.findall(tag[0])}
+            value = attributes.get("value") or attributes.get("content") or ""
+            if is_secret_name(attributes.get("name", "")) and _looks_random(value):
                 yield value
 
 
@@ -49,7 +49,7 @@ def _members(value: Any, depth: int) -> Iterator[str]:
             yield from _members(item, depth + 1)
     elif isinstance(value, dict):
         for name, item in value.items():
-            if isinstance(item, str) and is_secret_name(name) and _looks_made(item):
+            if isinstance(item, str) and is_secret_name(name) and _looks_random(item):
                 yield item
             else:
                 yield from _members(item, depth + 1)

@@ -13,15 +13,15 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
 from schemas.addresses import split_address
-from schemas.secret_digests import MOST, told
+from schemas.secret_digests import MAX_DIGESTS, digest_entry
 from schemas.shared import REDACTED, SECRETS
 from schemas.types import SecretDigest
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
-_MOST_LEARNED = 500  # values of cookies and tokens: pages make new ones each time, and what is used comes again
+_MAX_LEARNED_VALUES = 500  # values of cookies and tokens: pages make new ones each time, and what is used comes again
 _LONGEST_BEGUN = 100  # characters of what is looked for of one that was being typed
-_APART = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"  # as a whole in a text
+_WORD_BOUNDARIES = r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])"  # as a whole in a text
 _NAMES = re.compile(SECRETS["names"])
 _ADDRESS = re.compile(r"https?://[^\s\"'<>\\]+")
 _LABEL = re.compile(r"[^\W\d_][^\d<>=@#$%^&*+|\\~`]{0,79}")
@@ -47,8 +47,8 @@ class Secrets:
         self._learned: dict[str, None] = {}  # the newest last
         self._left: list[str] = []  # those of them that a field held
         self._inside: re.Pattern | None = None
-        self._whole: re.Pattern | None = None
-        self._placed: re.Pattern | None = None
+        self._whole_words: re.Pattern | None = None
+        self._whole_values: re.Pattern | None = None
         self._begun: re.Pattern | None = None
         self._by_form: dict[str, str] = {}
         self._lock = threading.Lock()  # pages tell in one thread, the network is looked through in another
@@ -56,43 +56,43 @@ class Secrets:
     @property
     def patterns(self) -> tuple[re.Pattern | None, ...]:
         """What finds secrets inside a text, as a whole in it, and in their place in HTML."""
-        return self._inside, self._whole, self._placed
+        return self._inside, self._whole_words, self._whole_values
 
     def value_of(self, form: str) -> str | None:
         """The secret that is written so, if it is one that is known."""
         return self._by_form.get(form)
 
-    def tell(self, field: str, value: str) -> None:
+    def add_field_value(self, field: str, value: str) -> None:
         """A secret field holds a value now; what it held before stays secret, unless it was a beginning of it."""
         with self._lock:
-            self._tell(field, value)
+            self._set_field_value(field, value)
 
-    def _tell(self, field: str, value: str) -> None:
+    def _set_field_value(self, field: str, value: str) -> None:
         before = self._by_field.get(field, "")
         if value == before:
             return
         if before and not (value.startswith(before) or before.startswith(value)):
-            self._keep(before)
+            self._remember(before)
         if value or not before:
             self._by_field[field] = value
         else:
-            self._keep(before)
+            self._remember(before)
             del self._by_field[field]
         self._compile()
 
-    def _keep(self, before: str) -> None:
+    def _remember(self, before: str) -> None:
         self._values.add(before)
         self._left.append(before)
 
     def learn(self, values: Iterable[str]) -> None:
         """Values that are secret wherever they stand, such as cookies; the newest are remembered."""
-        told = {value for value in values if len(value) >= _DISTINCT}
+        learnable = {value for value in values if len(value) >= _DISTINCT}
         with self._lock:
-            new = told - self._learned.keys()
-            for value in told:
+            new = learnable - self._learned.keys()
+            for value in learnable:
                 self._learned.pop(value, None)
                 self._learned[value] = None
-            for value in list(self._learned)[:-_MOST_LEARNED]:
+            for value in list(self._learned)[:-_MAX_LEARNED_VALUES]:
                 del self._learned[value]
             if new:
                 self._compile()
@@ -101,7 +101,7 @@ class Secrets:
         """What recording.json tells of them: how to find elsewhere what was typed here, the newest first."""
         typed = [*reversed(self._by_field.values()), *reversed(self._left)]
         distinct = dict.fromkeys(value for value in typed if len(value) >= _DISTINCT and not _is_plain(value))
-        digests = [digest for value in list(distinct)[:MOST] if (digest := told(value))]
+        digests = [digest for value in list(distinct)[:MAX_DIGESTS] if (digest := digest_entry(value))]
         return {"secret_digests": digests} if digests else {}
 
     def in_text(self, text: str) -> str:
@@ -111,7 +111,7 @@ class Secrets:
     def in_markup(self, text: str) -> str:
         """HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value."""
         text = self.in_text(text)
-        return self._placed.sub(self._hide, text) if self._placed else text
+        return self._whole_values.sub(self._hide, text) if self._whole_values else text
 
     def in_event(self, value):
         """What an event carries, with every secret in its texts replaced, and addresses without any."""
@@ -124,7 +124,7 @@ class Secrets:
     def in_request(self, text: str) -> str:
         """What a page sends: short and plain secrets, too, are replaced where they stand as a whole."""
         text = self.in_text(text)
-        return self._whole.sub(self._hide, text) if self._whole else text
+        return self._whole_words.sub(self._hide, text) if self._whole_words else text
 
     def in_console(self, text: str) -> str:
         """What a page writes to the console: as what it sends, and JSON by its members. A page may write what a field
@@ -145,9 +145,9 @@ class Secrets:
         return urlunsplit((parts.scheme, host, self.in_request(parts.path), self._in_parameters(parts.query),
                            self._in_parameters(parts.fragment)))
 
-    def _hide(self, found: re.Match[str]) -> str:
+    def _hide(self, match: re.Match[str]) -> str:
         """What stands instead of a secret that was found in a text."""
-        return self.instead(found[0])
+        return self.instead(match[0])
 
     def instead(self, value: str) -> str:
         """What stands instead of a secret."""
@@ -173,14 +173,14 @@ class Secrets:
         kind = content_type.partition(";")[0].strip().lower()
         if kind.endswith("json"):
             try:
-                told = json.loads(body)
-                clean = self._in_json(told, labels)
-                return body if clean == told else json.dumps(clean, ensure_ascii=False)
+                parsed = json.loads(body)
+                clean = self._in_json(parsed, labels)
+                return body if clean == parsed else json.dumps(clean, ensure_ascii=False)
             except (ValueError, RecursionError):
                 pass
         if kind == "application/x-www-form-urlencoded":
             return self._in_parameters(body)
-        return _ADDRESS.sub(lambda found: self._in_parameters_of(found[0]), self.in_markup(body))
+        return _ADDRESS.sub(lambda match: self._in_parameters_of(match[0]), self.in_markup(body))
 
     def _in_parameters_of(self, url: str) -> str:
         start, mark, query = url.partition("?")
@@ -206,9 +206,9 @@ class Secrets:
                   if len(value.strip()) >= _FEWEST}
         self._by_form = {form: value for value in values for form in _forms(value)}
         self._inside = _any_of(value for value in values if len(value) >= _DISTINCT and not _is_plain(value))
-        self._whole = _any_of(values, *_APART)
+        self._whole_words = _any_of(values, *_WORD_BOUNDARIES)
         self._begun = None
-        self._placed = _any_of(values, r"(?:(?<=>)|(?<=value=[\"']))\s*", r"\s*(?=[<\"'])")
+        self._whole_values = _any_of(values, r"(?:(?<=>)|(?<=value=[\"']))\s*", r"\s*(?=[<\"'])")
 
 
 def _is_plain(value: str) -> bool:
@@ -222,7 +222,7 @@ def _any_of(values: Iterable[str], before: str = "", after: str = "") -> re.Patt
 
 def _beginnings_of(values: Iterable[str]) -> re.Pattern | None:
     return _one_of({value[:end] for value in values for end in range(_FEWEST, min(len(value), _LONGEST_BEGUN))},
-                   *_APART)
+                   *_WORD_BOUNDARIES)
 
 
 def _one_of(texts: set[str], before: str, after: str) -> re.Pattern | None:

@@ -47,4 +47,4 @@ class StandIns(Secrets):
 
     def _follow(self) -> None:
         """Take over what has become known since."""
-        self._inside, self._whole, self._placed = self._known.patterns
+        self._inside, self._whole_words, self._whole_values = self._known.patterns

@@ -17,7 +17,7 @@ from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, NotFound
 from curator_web.users import Account
 from curator_web.web.security import PAGE_POLICY, SNAPSHOT_POLICY
-from pipeline.export import Selection, place
+from pipeline.export import Selection, order_key
 from recorder.writer import RecordingWriter
 from schemas import InputError
 from tests.support.curator_fixtures import (
@@ -224,7 +224,7 @@ def test_exportable_by_status(db, store, recording, tmp_path):
     demonstration, held = source.demonstration, source.recording
     assert demonstration["turns"][1]["dropped"] and held.id == "rec-1"
     assert held.blob(demonstration["turns"][1]["state"]["screenshot"]).startswith(b"\xff\xd8")
-    assert [source.id for source in exportable(db, store)] == sorted(["rec-1", "rec-2"], key=place)
+    assert [source.id for source in exportable(db, store)] == sorted(["rec-1", "rec-2"], key=order_key)
     with pytest.raises(InputError):
         list(exportable(db, store, Selection("perfect")))
 

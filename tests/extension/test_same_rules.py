@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page
 from pipeline.pages import targets
 from pipeline.pages.dom import parse
 from recorder.browser.capture_script import FILES
-from recorder.building.frame_merging import numbered
+from recorder.building.frame_merging import insert_uids
 from recorder.building.live_list import LiveList
-from recorder.building.secret_places import SecretPlaces
+from recorder.building.secret_positions import SecretFieldPositions
 from recorder.privacy.secret_values import Secrets
 from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
 from schemas.demonstration import ARGUMENTS
@@ -40,7 +40,7 @@ def page(browser: Browser):
 
 def add_scripts(page: Page) -> None:
     page.add_script_tag(content=(EXTENSION / "shared.js").read_text(encoding="utf-8"))
-    for name in ("live_list", "secret_places", "secret_values"):
+    for name in ("live_list", "secret_positions", "secret_values"):
         source = (EXTENSION / "offscreen" / f"{name}.js").read_text(encoding="utf-8")
         plain = re.sub(r"(?m)^import .*$", "", source).replace("export class", "class")
         exported = re.search(r"export class (\w+)", source)[1]
@@ -51,12 +51,13 @@ def add_scripts(page: Page) -> None:
 def test_the_live_list(page, case):
     lines = LiveList()
     for event in case["events"]:
-        lines.take({name: value for name, value in event.items() if name != "n"} | {"seq": event["n"]})
+        lines.add_event({name: value for name, value in event.items() if name != "n"} | {"seq": event["n"]})
     assert [[line["event"], line["word"], line["name"]] for line in lines._lines] == case["lines"]
     assert page.evaluate("""(events) => {
       const lines = new LiveList();
       for (const event of events) {
-        lines.take({ ...event, id: String(event.n), gesture: event.gesture === null ? null : String(event.gesture) });
+        const gesture = event.gesture === null ? null : String(event.gesture);
+        lines.addEvent({ ...event, id: String(event.n), gesture });
       }
       return lines.all().map(({ event, word, name }) => [event, word, name]);
     }""", case["events"]) == case["lines"]
@@ -64,18 +65,18 @@ def test_the_live_list(page, case):
 
 @cases("secret_places")
 def test_where_secrets_stood(page, case):
-    places = SecretPlaces()
+    places = SecretFieldPositions()
     for time, boxes in case["told"]:
         if boxes is None:
             places.leave()
         else:
-            places.tell(time, boxes)
+            places.add_report(time, boxes)
     for time in case["confirmed"]:
         places.confirm(time)
     assert [places.covers(case["time"]), places.during(case["time"], 600)] == [case["covers"], case["boxes"]]
     assert page.evaluate("""({ told, confirmed, time }) => {
-      const places = new SecretPlaces();
-      for (const [at, boxes] of told) boxes ? places.tell(at, boxes) : places.leave();
+      const places = new SecretFieldPositions();
+      for (const [at, boxes] of told) boxes ? places.addReport(at, boxes) : places.leave();
       for (const at of confirmed) places.confirm(at);
       return [places.covers(time), places.during(time, 600)];
     }""", case) == [case["covers"], case["boxes"]]
@@ -85,13 +86,13 @@ def test_where_secrets_stood(page, case):
 def test_secret_values(page, case):
     secrets = Secrets()
     for field, value in case["told"]:
-        secrets.tell(field, value)
+        secrets.add_field_value(field, value)
     ways = {"text": secrets.in_text, "markup": secrets.in_markup, "address": secrets.in_address}
     for way, clean in ways.items():
         assert [[given, clean(given)] for given, _ in case[way]] == case[way], way
     assert page.evaluate("""({ told, text, markup, address }) => {
       const secrets = new Secrets();
-      for (const [field, value] of told) secrets.tell(field, value);
+      for (const [field, value] of told) secrets.addFieldValue(field, value);
       return {
         text: text.map(([given]) => [given, secrets.inText(given)]),
         markup: markup.map(([given]) => [given, secrets.inMarkup(given)]),
@@ -108,11 +109,11 @@ def test_digests_of_secrets(browser, site):
             ["j", "ab\ud800cdef1"], ["k", "パスワード1"], ["k", ""]]
     secrets = Secrets()
     for field, value in told:
-        secrets.tell(field, value)
+        secrets.add_field_value(field, value)
     add_scripts(page)
     theirs = page.evaluate("""(told) => {
       const secrets = new Secrets();
-      for (const [field, value] of told) secrets.tell(field, value);
+      for (const [field, value] of told) secrets.addFieldValue(field, value);
       return secrets.digests();
     }""", [pair for pair in told if "\ud800" not in pair[1]])  # half a character is none in UTF-8
     page.close()
@@ -169,4 +170,4 @@ def test_plain_texts_get_their_uids(page):
     source = (EXTENSION / "offscreen" / "numbering.js").read_text(encoding="utf-8")
     page.add_script_tag(content=f"{{ {re.sub(r'(?m)^import .*$', '', source).replace('export function', 'function')}"
                                 "; globalThis.numbered = numbered }")
-    assert page.evaluate("text => numbered(text, 'group')", text) == numbered(text, "group")
+    assert page.evaluate("text => numbered(text, 'group')", text) == insert_uids(text, "group")

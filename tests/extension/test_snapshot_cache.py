@@ -5,7 +5,7 @@ from playwright.sync_api import Browser, Page
 
 from recorder.browser.capture_script import _FOLDER as CAPTURE
 from recorder.browser.capture_script import FILES
-from recorder.building.frame_merging import assemble, merge, numbered
+from recorder.building.frame_merging import assemble, insert_uids, merge
 from recorder.building.tab_state import TabState
 
 PAGE = """<!DOCTYPE html><html lang=en><head><meta charset=utf-8><title>All &amp; sundry</title>
@@ -72,15 +72,15 @@ class CachedPage:
     def __init__(self, page: Page, plain: bool):
         self.page, self.chunks, self.plain_chunks = page, {}, 0
         show(page, PAGE)
-        page.evaluate("demotape.rest.rested = () => {}")
+        page.evaluate("demotape.idleSnapshot.onIdle = () => {}")
         if not plain:
-            page.evaluate("demotape.plain.text = () => null")
+            page.evaluate("demotape.fastSerialize.text = () => null")
         page.evaluate("document.querySelector('script:last-of-type').remove()")
 
     def text(self) -> str:
         root, chunks, prefix = self.page.evaluate(TAKE)
         self.plain_chunks += sum("\x03" in text for _, text in chunks)
-        self.chunks |= {number: numbered(text, prefix) for number, text in chunks}
+        self.chunks |= {number: insert_uids(text, prefix) for number, text in chunks}
         return assemble(self.chunks, root).replace(prefix, "group")
 
 
@@ -153,7 +153,7 @@ def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Br
     context = browser.new_context()
     ours, theirs = (CachedPage(context.new_page(), plain=True) for _ in range(2))
     session, tab = context.new_cdp_session(theirs.page), TabState(1, "", lambda _tab, _frame: None)
-    theirs.page.evaluate("demotape.tellAhead = () => {}")
+    theirs.page.evaluate("demotape.sendAheadParts = () => {}")
     texts, forgotten = [], 0
     for seed in range(80):
         for cached in (ours, theirs):
@@ -163,10 +163,10 @@ def test_what_the_page_no_longer_needs_is_forgotten_and_nothing_else(browser: Br
         if seed % 3 == 0:
             session.send("HeapProfiler.collectGarbage")
         if seed % 4 == 0:
-            tab.tell_ahead(*theirs.page.evaluate(AHEAD))
+            tab.add_parts(*theirs.page.evaluate(AHEAD))
         if seed >= LATE:
             snapshot = theirs.page.evaluate("demotape.snapshot.seal(held.shift())")
-            tab.take((), snapshot, float(seed))
+            tab.apply_snapshot((), snapshot, float(seed))
             forgotten += len(snapshot.get("gone", {}).get("chunks", []))
             document, rows = merge(tab.frame_groups)
             assert document.replace(snapshot["frame_group"], "group") == texts[seed - LATE], f"change {seed - LATE}"
@@ -211,9 +211,9 @@ HEARD = """() => {
   for (const type of ["pointerdown", "keydown"]) {
     addEventListener(type, () => (heard.pressed = performance.now()), true);
   }
-  const { rested, look } = demotape.rest;
-  demotape.rest.rested = (shown) => (heard.rested.push(performance.now()), rested(shown));
-  demotape.rest.look = () => (heard.looks++, look());
+  const { onIdle, capture } = demotape.idleSnapshot;
+  demotape.idleSnapshot.onIdle = (shown) => (heard.rested.push(performance.now()), onIdle(shown));
+  demotape.idleSnapshot.capture = () => (heard.looks++, capture());
   addEventListener("pointermove", () => (heard.before = heard.looks), true);
   demotape.events.start(() => {});
   addEventListener("pointermove", () => (heard.during += heard.looks - heard.before), true);
@@ -241,8 +241,9 @@ def test_who_presses_at_once_does_not_wait_for_a_look_at_the_hover(browser: Brow
     page = browser.new_page()
     show(page, LINKS).evaluate(HEARD)
     page.hover("#three")
-    page.wait_for_function("demotape.rest.seen.snapshot && demotape.now() - demotape.rest.seen.taken > 200")
+    page.wait_for_function("demotape.idleSnapshot.lastSeen.snapshot"
+                           " && demotape.now() - demotape.idleSnapshot.lastSeen.capturedAt > 200")
     page.hover("#two")
-    page.wait_for_function("demotape.rest.seen.taken > demotape.shared.moved")
+    page.wait_for_function("demotape.idleSnapshot.lastSeen.capturedAt > demotape.shared.moved")
     assert page.evaluate("heard.during") == 0
     page.close()

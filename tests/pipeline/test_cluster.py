@@ -97,17 +97,17 @@ def test_a_scheduler_without_workers_is_told(sources, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1", "127.0.0.1", "here", "", "tcp://:", "http://127.0.0.1:8786"])
 def test_an_address_that_is_none_is_told(address):
-    with pytest.raises(InputError, match="--scheduler"), cluster.connected(address):
+    with pytest.raises(InputError, match="--scheduler"), cluster.connect(address):
         pass
 
 
 def test_workers_without_this_demotape_are_told(workers, monkeypatch):
     monkeypatch.setattr(cluster, "version", lambda name: "99")
     with pytest.raises(InputError, match=r"tcp://\S+ has demotape \d\S*; install demotape 99 there"), \
-            cluster.connected(workers.scheduler_address):
+            cluster.connect(workers.scheduler_address):
         pass
     monkeypatch.setattr(cluster, "_THEIRS", "__import__('no_such_module')")
-    with pytest.raises(InputError, match="has no demotape that runs"), cluster.connected(workers.scheduler_address):
+    with pytest.raises(InputError, match="has no demotape that runs"), cluster.connect(workers.scheduler_address):
         pass
 
 
@@ -117,7 +117,7 @@ def test_a_worker_that_hangs_is_told(workers, monkeypatch):
     os.kill(hanging, signal.SIGSTOP)
     try:
         with pytest.raises(InputError, match=f"{workers.scheduler_address}: a worker does not answer"), \
-                cluster.connected(workers.scheduler_address):
+                cluster.connect(workers.scheduler_address):
             pass
     finally:
         os.kill(hanging, signal.SIGCONT)

@@ -25,7 +25,7 @@ def recorded(folder, *lines) -> Recording:
 def test_those_between_are_told_in_order(tmp_path):
     recording = recorded(tmp_path, console_line(0.5), console_line(2.5, level="error", text=HOSTILE, script=HOSTILE),
                          console_line(1.0), console_line(3.0, level="error"))
-    found = console.lines(recording, 1.0, 3.0)
+    found = console.summarize(recording, 1.0, 3.0)
     assert [each["time"] for each in found["lines"]] == [1.0, 2.5]
     assert (found["total"], found["errors"]) == (2, 1)
     assert found["lines"][0] == {
@@ -33,7 +33,7 @@ def test_those_between_are_told_in_order(tmp_path):
         "path": "/app/seats.js", "line": 12, "column": 4}
     assert SECRET not in json.dumps(found)
     json.dumps(found, ensure_ascii=False).encode()  # half of a surrogate pair is none any more
-    assert console.lines(recording, 2.0, None)["total"] == 2
+    assert console.summarize(recording, 2.0, None)["total"] == 2
 
 
 def test_a_full_file_is_read_in_the_time_that_a_page_has(tmp_path):
@@ -44,19 +44,19 @@ def test_a_full_file_is_read_in_the_time_that_a_page_has(tmp_path):
 
     def takes() -> float:
         began = time.thread_time()
-        console.lines(recording, 0.0, None)
+        console.summarize(recording, 0.0, None)
         return time.thread_time() - began
 
     # What other processes take from the processor's caches is counted, too.
     assert any(takes() < limits.VIEW_SECONDS / 2 for _ in range(3))
-    found = console.lines(recording, 0.0, None)
-    assert found["total"] == 20_000 and len(found["lines"]) == console.MOST
+    found = console.summarize(recording, 0.0, None)
+    assert found["total"] == 20_000 and len(found["lines"]) == console.MAX_LINES
     assert found["lines"][0]["text"] == "line 19999"
 
 
 def test_a_file_that_is_damaged_is_named(tmp_path):
     recording = recorded(tmp_path)
-    assert console.lines(recording, 0.0, None) == {"lines": [], "total": 0, "errors": 0}
+    assert console.summarize(recording, 0.0, None) == {"lines": [], "total": 0, "errors": 0}
     recording.layout.console.write_text('{"time": 1}\n')
     with pytest.raises(InputError, match=r"console.jsonl, line 1: field tab"):
-        console.lines(recording, 0.0, None)
+        console.summarize(recording, 0.0, None)

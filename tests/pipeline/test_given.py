@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from demotape.cli import main
 from pipeline import process
-from pipeline.cache.inputs import of_file
+from pipeline.cache.inputs import hash_file
 from pipeline.processing import refresh
 from schemas import InputError
 from tests.support.recording_fixtures import write_recording
@@ -79,7 +79,7 @@ def test_a_video_that_has_gone_or_is_another_is_asked_for(recording, tmp_path):
     video = tmp_path / "meeting.mp4"
     video.write_bytes(b"not looked at here")
     note = json.loads((recording / "processed.json").read_text())
-    note["given"], note["inputs"]["external video"] = {"video": str(video)}, of_file(video)
+    note["given"], note["inputs"]["external video"] = {"video": str(video)}, hash_file(video)
     (recording / "processed.json").write_text(json.dumps(note))
     before = (recording / "demonstration.json").read_bytes()
     for change in (lambda: video.write_bytes(b"another one"), video.unlink):

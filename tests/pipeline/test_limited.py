@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from pipeline.limited import Allowance, Processes, TooBusy, TooMuch
+from pipeline.sandbox import Allowance, LimitExceeded, Processes, TooBusy
 from schemas import DiskFull, InputError
 from tests.support import hostile_work
 from tests.support.waiting import wait_until
@@ -26,7 +26,7 @@ def processes() -> Processes:
     (hostile_work.shout, ALLOWED, "larger than 1 MiB"),
 ])
 def test_what_takes_too_much_ends_and_the_next_call_is_answered(processes, work, allowance, told):
-    with pytest.raises(TooMuch) as caught:
+    with pytest.raises(LimitExceeded) as caught:
         processes.run(allowance, "package x.zip", work)
     assert str(caught.value).startswith("package x.zip: ") and told in str(caught.value)
     assert "\n" not in str(caught.value) and isinstance(caught.value, InputError)
@@ -60,7 +60,7 @@ def test_who_waits_too_long_for_a_process_is_told(processes):
 
     def hold() -> None:
         begun.set()
-        with pytest.raises(TooMuch):
+        with pytest.raises(LimitExceeded):
             processes.run(ALLOWED, "x", hostile_work.spin)
     holding = threading.Thread(target=hold)
     holding.start()

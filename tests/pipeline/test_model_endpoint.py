@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from pipeline.model_endpoint import (
-    MOST_BYTES,
+    MAX_ANSWER_BYTES,
     PAUSES,
     Completion,
     ModelFailed,
@@ -72,7 +72,7 @@ def test_tokens_are_told_where_they_are_numbers(usage, told):
     (said(None), "its answer has no text"), (said([1]), "its answer has no text"),
     (said(" \n"), "its answer has no text"),
     (said("[1, 2", "length"), "its answer was cut off at its limit of tokens; ask for less"),
-    (said("x" * MOST_BYTES), "its answer is larger than 1 MiB")])
+    (said("x" * MAX_ANSWER_BYTES), "its answer is larger than 1 MiB")])
 def test_what_is_no_answer_is_told_and_not_asked_again(answer, told):
     with model_server(answer) as server:
         assert ask(server) == (told, []) and len(server.got) == 1

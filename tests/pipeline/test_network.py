@@ -59,7 +59,7 @@ def test_no_more_are_told_than_can_be_read(tmp_path):
     writer = recorded(tmp_path, *(exchange(number, 300.0 - number) for number in range(1, 251)))
     found = network.requests(Recording(writer.layout.root), 0.0, None)
     assert found["total"] == 250 and [each["time"] for each in found["requests"]] == [
-        50.0 + place for place in range(network.MOST)]
+        50.0 + place for place in range(network.MAX_REQUESTS)]
 
 
 def test_a_har_tells_the_same_and_what_is_no_entry_is_passed_over(tmp_path):

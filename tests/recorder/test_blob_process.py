@@ -21,7 +21,7 @@ def files(layout):
 
 
 def keep_all(blobs):
-    return [blobs.keep(content, like, picture=picture) for content, like, picture in REQUESTS]
+    return [blobs.store(content, like, picture=picture) for content, like, picture in REQUESTS]
 
 
 def test_it_keeps_the_same_files(tmp_path):
@@ -35,7 +35,7 @@ def test_it_keeps_the_same_files(tmp_path):
 def test_where_it_is_killed_its_work_is_done_here(tmp_path):
     layout = RecordingLayout(tmp_path / "rec")
     blobs = BlobProcess(layout)
-    first = blobs.keep(b"before")
+    first = blobs.store(b"before")
     os.kill(blobs._process.pid, signal.SIGKILL)
     names = keep_all(blobs)
     blobs.close()
@@ -46,5 +46,5 @@ def test_a_disk_that_takes_nothing_is_told_of_in_one_sentence(tmp_path):
     (tmp_path / "rec").write_text("a file where the folder should be")
     blobs = BlobProcess(RecordingLayout(tmp_path / "rec"))
     with pytest.raises(DemotapeError, match="cannot be written"):
-        blobs.keep(b"text")
+        blobs.store(b"text")
     blobs.close()

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from recorder.pictures import decoded, pixels_of
+from recorder.pictures import decode_picture, pixels_of
 from schemas import limits
 
 SIDE = 12_000
@@ -40,7 +40,7 @@ def test_what_says_that_it_is_huge_is_not_decoded(make):
     content = make()
     assert len(content) < 100_000 and pixels_of(content) > limits.PIXELS
     tracemalloc.start()
-    assert decoded(content) is None and decoded(content, cv2.IMREAD_REDUCED_COLOR_8) is None
+    assert decode_picture(content) is None and decode_picture(content, cv2.IMREAD_REDUCED_COLOR_8) is None
     assert tracemalloc.get_traced_memory()[1] < 1 << 20
     tracemalloc.stop()
 
@@ -48,7 +48,7 @@ def test_what_says_that_it_is_huge_is_not_decoded(make):
 @pytest.mark.parametrize("suffix", [".bmp", ".png", ".jpg", ".webp"])
 def test_every_kind_is_decoded(suffix):
     content = cv2.imencode(suffix, np.full((30, 50, 3), 200, np.uint8))[1].tobytes()
-    assert pixels_of(content) == 1500 and decoded(content).shape == (30, 50, 3)
+    assert pixels_of(content) == 1500 and decode_picture(content).shape == (30, 50, 3)
 
 
 @pytest.mark.parametrize("content", [
@@ -56,5 +56,5 @@ def test_every_kind_is_decoded(suffix):
     b"\xff\xd8" + b"\xff\xe0\0\2" * 3_000_000, bitmap()[:30], png()[:20]], ids=range(10))
 def test_what_is_no_picture_is_none_soon(content):
     begun = time.thread_time()
-    assert decoded(content) is None
+    assert decode_picture(content) is None
     assert time.thread_time() - begun < 2

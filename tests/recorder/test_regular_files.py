@@ -66,7 +66,7 @@ def test_every_place_of_the_layout_is_looked_at_whatever_its_case(recording, tmp
             for way, said in (("link out of the folder", "is a link"), ("FIFO", f"is no regular {kind}")):
                 WAYS[way](odd, tmp_path / "outside")
                 with pytest.raises(InputError, match=f"{odd}: {said}"):
-                    RecordingLayout(recording).expect_files()
+                    RecordingLayout(recording).require_regular_files()
                 odd.unlink()
         if kept:
             kept.rename(path)

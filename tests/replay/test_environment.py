@@ -16,7 +16,7 @@ from playwright.async_api import async_playwright
 from playwright.sync_api import sync_playwright
 
 from demotape.agents import agent_named, attempt, outcome_of
-from pipeline.outcomes import trying
+from pipeline.outcomes import session_checks
 from recorder import Recording
 from replay.environment import Environment
 from schemas import InputError
@@ -99,7 +99,7 @@ def answers(run):
     """What checks of the answers Done and Undone say of a recorded run."""
     checks = [{"kind": "answer", "match": {"exact": [text]}} for text in ("Done", "Undone")]
     outcome = {"format": "demotape/outcome", "version": 1, "checks": checks}
-    return [each["holds"] for each in trying.tried(run, outcome, run)["checks"]]
+    return [each["holds"] for each in session_checks.try_on_session(run, outcome, run)["checks"]]
 
 
 def test_the_recorded_person_is_scored_1(recorded, agents):

@@ -21,7 +21,7 @@ from curator_web.db.database import Database
 from curator_web.demonstrations.library import current
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
-from pipeline.cache.inputs import of_file
+from pipeline.cache.inputs import hash_file
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import VideoWriter
 from recorder.writer import RecordingWriter
@@ -235,8 +235,8 @@ def filmed_recording(folder: Path, *, recording_id: str = "filmed", keep_video: 
     video = folder / f"{recording_id}.webm"
     video.write_bytes(_film())
     (path / "processed.json").write_text(json.dumps({
-        "format": "demotape/processed", "version": 1, "inputs": {"external video": of_file(video)},
-        "demonstration": of_file(path / "demonstration.json"), "derived": [], "given": {"video": str(video)}}))
+        "format": "demotape/processed", "version": 1, "inputs": {"external video": hash_file(video)},
+        "demonstration": hash_file(path / "demonstration.json"), "derived": [], "given": {"video": str(video)}}))
     if not keep_video:
         video.unlink()
     return path

@@ -21,7 +21,7 @@ from curator_web.tasks.giving import give, give_back
 from curator_web.users import project_settings
 from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
-from pipeline.judging.asking import Judgement
+from pipeline.judging.model_judge import Judgement
 from tests.support.curator_fixtures import filmed_recording, make_recording
 from tests.support.exchanges import turns_with_console
 from tests.support.proofs import write_proof

@@ -29,7 +29,7 @@ def proof_of(demonstration: dict, verdict: str = "same", keep=None, **changes) -
 def write_proof(path: Path) -> None:
     """Have one lie beside a recording: every verdict is in it."""
     demonstration = json.loads((path / "demonstration.json").read_text())
-    proof = proof_of(demonstration, "failed", lambda content: derived.keep(RecordingLayout(path), content))
+    proof = proof_of(demonstration, "failed", lambda content: derived.store_derived(RecordingLayout(path), content))
     for turn, verdict in zip(proof["turns"], ("same", "equivalent", "differs", "failed"), strict=True):
         turn["verdict"] = verdict
         turn["shown"] = turn["shown"] if verdict != "failed" else None

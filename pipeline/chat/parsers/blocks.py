@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pipeline.chat.log import Document, Message, Reading, Stamp
 
-_LOOKS_LIKE_HEADER = re.compile(r"\[?\d{1,4}[-:]\d{2}[-:]\d{2}\b")
+_HEADER_LIKE = re.compile(r"\[?\d{1,4}[-:]\d{2}[-:]\d{2}\b")
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Header:
 _MARKS = dict.fromkeys((0x200e, 0x200f, *range(0x202a, 0x202f), *range(0x2066, 0x206a)))  # of the direction of text
 
 
-def unmarked(line: str) -> str:
+def without_marks(line: str) -> str:
     """A line without the invisible marks that chat tools put around names and times."""
     return line.translate(_MARKS)
 
@@ -31,7 +31,8 @@ HeaderParser = Callable[[str], Header | None]
 
 def count_headers(document: Document, parse: HeaderParser) -> int:
     """How many lines begin a message."""
-    return sum((header := parse(unmarked(line))) is not None and header.stamp is not None for line in document.lines)
+    return sum((header := parse(without_marks(line))) is not None and header.stamp is not None
+               for line in document.lines)
 
 
 def read_blocks(document: Document, parse: HeaderParser) -> Reading:
@@ -49,20 +50,20 @@ def read_blocks(document: Document, parse: HeaderParser) -> Reading:
             else:
                 reading.problems.append((number, "a message without text"))
 
-    for at, line in enumerate(document.lines, 1):
-        header = parse(unmarked(line))
-        if header is None and not _LOOKS_LIKE_HEADER.match(unmarked(line)):
+    for line_number, line in enumerate(document.lines, 1):
+        header = parse(without_marks(line))
+        if header is None and not _HEADER_LIKE.match(without_marks(line)):
             if head is not None:
                 text.append(line.removeprefix("\t"))
             elif line.strip():
-                reading.problems.append((at, "text before the first message"))
+                reading.problems.append((line_number, "text before the first message"))
             continue
         finish()
-        head, text, number = header, [], at
+        head, text, number = header, [], line_number
         if header is None:
-            reading.problems.append((at, "begins like a message, but cannot be read as one"))
+            reading.problems.append((line_number, "begins like a message, but cannot be read as one"))
         elif header.stamp is None:
-            reading.problems.append((at, "there is no such time of day"))
+            reading.problems.append((line_number, "there is no such time of day"))
             head = None
         else:
             text = [header.text]

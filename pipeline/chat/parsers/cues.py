@@ -54,7 +54,7 @@ def read(path: Path, names: Collection[str] = ()) -> tuple[list[Cue], list[tuple
             cues.append(cue)
         else:
             problems.append((cue.line, "a cue without text"))
-    return sorted(_spoken(cues, names), key=lambda cue: cue.start), problems
+    return sorted(_split_speaker(cues, names), key=lambda cue: cue.start), problems
 
 
 def _is_subtitles(document: Document) -> bool:
@@ -78,23 +78,23 @@ def _blocks(document: Document) -> Iterator[_Block]:
 
 def _cue(block: _Block, path: Path) -> Cue:
     """The cue of a block: a line that names it, where there is one, its times, and its text as it stands."""
-    at = next((at for at, (_, text) in enumerate(block[:2]) if "-->" in text), None)
-    if at is None:
-        raise _damaged(path, block[0][0], "no cue: a line such as 00:00:05.000 --> 00:00:08.000 is missing")
-    line, timing = block[at]
+    timing_index = next((index for index, (_, text) in enumerate(block[:2]) if "-->" in text), None)
+    if timing_index is None:
+        raise _damaged_error(path, block[0][0], "no cue: a line such as 00:00:05.000 --> 00:00:08.000 is missing")
+    line, timing = block[timing_index]
     begin, _, rest = timing.partition("-->")
     start, end = _seconds(begin), _seconds((rest.split() or [""])[0])
     if start is None or end is None:
-        raise _damaged(path, line, "the cue's time cannot be read")
+        raise _damaged_error(path, line, "the cue's time cannot be read")
     if end < start:
-        raise _damaged(path, line, "the cue ends before it begins")
-    text = block[at + 1:]
-    if more := [number for number, each in text if "-->" in each]:
-        raise _damaged(path, more[0], "a cue begins without an empty line before it")
-    return Cue("", "\n".join(each for _, each in text), start, end, line)
+        raise _damaged_error(path, line, "the cue ends before it begins")
+    text = block[timing_index + 1:]
+    if more := [number for number, line_text in text if "-->" in line_text]:
+        raise _damaged_error(path, more[0], "a cue begins without an empty line before it")
+    return Cue("", "\n".join(line_text for _, line_text in text), start, end, line)
 
 
-def _damaged(path: Path, line: int, reason: str) -> InputError:
+def _damaged_error(path: Path, line: int, reason: str) -> InputError:
     return InputError(f"{path}, line {line}: {reason}; mend it, or leave the speech out with --without-speech")
 
 
@@ -104,7 +104,7 @@ def _seconds(text: str) -> float | None:
     return stamp.seconds if stamp and stamp.kind == "offset" else None
 
 
-def _spoken(cues: list[Cue], names: Collection[str]) -> Iterator[Cue]:
+def _split_speaker(cues: list[Cue], names: Collection[str]) -> Iterator[Cue]:
     """One cue a voice, with the name of who speaks; one that names nobody goes on with the speaker before it."""
     speaker = UNKNOWN
     before_colons = _before_colons(cues, names)

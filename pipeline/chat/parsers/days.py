@@ -32,9 +32,10 @@ def order_of(days: Iterable[tuple[str, str, str]], likely: Order = day_first) ->
         return year_first
 
     def faults(order: Order) -> tuple[int, int]:
-        found = [order(*day) for day in days]
-        known = [each for each in found if each]
-        return len(found) - len(known), sum(later < each for each, later in zip(known, known[1:], strict=False))
+        orders = [order(*day) for day in days]
+        known = [order_known for order_known in orders if order_known]
+        return len(orders) - len(known), sum(later < order_known for order_known,
+                                             later in zip(known, known[1:], strict=False))
 
     other = month_first if likely is day_first else day_first
     return min((likely, other), key=faults)

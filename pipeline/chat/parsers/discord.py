@@ -9,8 +9,8 @@ from itertools import takewhile
 
 from pipeline.chat.log import MILLISECOND, Document, Message, Reaction, Reader, Reading, Stamp
 
-from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .days import day_first, month_first, order_of
+from .message_extras import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .times import clock_time, instant, minutes_time
 
 _UTTERANCES = ("Default", "Reply", 0, 19)
@@ -53,8 +53,8 @@ def _message(entry: object, number: int) -> Message | str:
     if name is None or not isinstance(text, str) or not text.strip():
         return "a message without text or author"
     try:
-        moment = datetime.fromisoformat(str(entry.get("timestamp")))
-        stamp = instant(moment.timestamp(), MILLISECOND) if moment.tzinfo else None
+        sent_at = datetime.fromisoformat(str(entry.get("timestamp")))
+        stamp = instant(sent_at.timestamp(), MILLISECOND) if sent_at.tzinfo else None
     except (ValueError, OverflowError):
         stamp = None
     if stamp is None:
@@ -93,27 +93,28 @@ def recognise_text(document: Document) -> int:
 def read_text(document: Document) -> Reading:
     """Messages; a time is of the exporter's zone, mostly to the minute."""
     reading = Reading()
-    heads = [(at, match) for at, line in enumerate(document.lines) if (match := _HEAD.fullmatch(line))]
+    heads = [(index, match) for index, line in enumerate(document.lines) if (match := _HEAD.fullmatch(line))]
     days = [(match[1], _MONTHS.get(match[2], match[2]), match[3]) for _, match in heads]
     order = order_of(days, month_first if any("M" in match[4] for _, match in heads) else day_first)
     if any(match[2] in _MONTHS for _, match in heads):
         order = day_first
-    ends = [at for at, _ in heads[1:]] + [len(document.lines)]
-    for at, line in enumerate(document.lines[:heads[0][0]] if heads else (), 1):
+    ends = [index for index, _ in heads[1:]] + [len(document.lines)]
+    for index, line in enumerate(document.lines[:heads[0][0]] if heads else (), 1):
         if line.strip() and not line.startswith(_PREAMBLE):
-            reading.problems.append((at, "text before the first message"))
-    for (at, match), day, end in zip(heads, days, ends, strict=False):
-        text, reactions, unknown = _body(document.lines[at + 1:end])
+            reading.problems.append((index, "text before the first message"))
+    for (index, match), day, end in zip(heads, days, ends, strict=False):
+        text, reactions, unknown = _body(document.lines[index + 1:end])
         if unknown:
-            reading.problems.append((at + 1, UNKNOWN_REACTION))
+            reading.problems.append((index + 1, UNKNOWN_REACTION))
         time, on = clock_time(match[4]) or minutes_time(match[4]), order(*day)
         if time is None or on is None:
-            reading.problems.append((at + 1, "there is no such day or time"))
+            reading.problems.append((index + 1, "there is no such day or time"))
         elif not text:
-            reading.problems.append((at + 1, "a message without text"))
+            reading.problems.append((index + 1, "a message without text"))
         else:
             name = match[5].removesuffix(" (pinned)")
-            reading.messages.append(Message(name, text, Stamp(time.seconds, "clock", time.precision, on), at + 1, name,
+            reading.messages.append(Message(name, text, Stamp(time.seconds, "clock", time.precision, on), index + 1,
+                                            name,
                                             reactions=reactions))
     return reading
 
@@ -122,7 +123,7 @@ def _body(lines: Sequence[str]) -> tuple[str, tuple[Reaction, ...], int]:
     """Text, reactions, and how many of these are not understood, of the lines below a header."""
     parts: dict[str, list[str]] = {"": []}
     part = ""
-    for line in takewhile(lambda each: not _FOOT.match(each), lines):
+    for line in takewhile(lambda line_text: not _FOOT.match(line_text), lines):
         if line in _PARTS:
             part = line
         parts.setdefault(part, []).append(line)

@@ -32,7 +32,7 @@ def text_of(content: bytes) -> str | None:
         root = etree.fromstring(document, parser)
     except etree.XMLSyntaxError:
         return None
-    return "\n".join(_paragraph(each) for each in root.iter(f"{_WORD}p"))
+    return "\n".join(_paragraph(paragraph) for paragraph in root.iter(f"{_WORD}p"))
 
 
 def _paragraph(paragraph: etree._Element) -> str:

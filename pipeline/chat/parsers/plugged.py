@@ -4,20 +4,20 @@ import math
 from dataclasses import replace
 
 from pipeline import plugins
-from pipeline.chat.log import MOST_EMOJI, Document, Message, Reaction, Reader, Reading, Stamp
+from pipeline.chat.log import MAX_EMOJI_CHARS, Document, Message, Reaction, Reader, Reading, Stamp
 from pipeline.plugins import Plugin
 from schemas import InputError, limits
 
 STAMPS = ("clock", "instant", "offset", "unknown", "number")
 
 
-def readers(taken: tuple[str, ...]) -> dict[str, Reader]:
+def readers(reserved: tuple[str, ...]) -> dict[str, Reader]:
     """Readers of plug-ins by kind; `taken` are demotape's own kinds. Complains of those that do not work."""
-    return {reader.kind: _guarded(plugin, reader) for plugin, reader in plugins.every(plugins.CHAT, _fault, taken)
+    return {reader.kind: _guard(plugin, reader) for plugin, reader in plugins.load_each(plugins.CHAT, _fault, reserved)
             if isinstance(reader, Reader)}
 
 
-def _guarded(plugin: Plugin, reader: Reader) -> Reader:
+def _guard(plugin: Plugin, reader: Reader) -> Reader:
     def recognise(document: Document) -> int:
         try:
             return max(int(reader.recognise(document)), 0)
@@ -48,9 +48,10 @@ def _wrong(reading: Reading) -> str:
         if not (isinstance(message, Message) and isinstance(message.speaker, str) and isinstance(message.text, str)
                 and isinstance(message.line, int) and isinstance(message.stamp, Stamp)):
             return "something that is no Message with speaker, text, stamp and line"
-        if not all(isinstance(each, str) for each in (message.speaker_id, message.id, message.reply_to, message.quote)):
+        if not all(isinstance(value, str)
+                   for value in (message.speaker_id, message.id, message.reply_to, message.quote)):
             return f"a message whose speaker_id, id, reply_to or quote is no text (line {message.line})"
-        if not all(_is_reaction(each) for each in message.reactions):
+        if not all(_is_reaction(reaction) for reaction in message.reactions):
             return f"a message with a reaction that is none (line {message.line})"
         if message.stamp.kind not in STAMPS or not math.isfinite(message.stamp.seconds):
             return f"a message whose time is none (line {message.line})"
@@ -58,9 +59,9 @@ def _wrong(reading: Reading) -> str:
 
 
 def _is_reaction(value: object) -> bool:
-    return (isinstance(value, Reaction) and isinstance(value.emoji, str) and 0 < len(value.emoji) <= MOST_EMOJI
-            and type(value.count) is int and 0 < value.count <= limits.WHOLE
-            and all(isinstance(each, str) for each in value.speakers))
+    return (isinstance(value, Reaction) and isinstance(value.emoji, str) and 0 < len(value.emoji) <= MAX_EMOJI_CHARS
+            and type(value.count) is int and 0 < value.count <= limits.MAX_INTEGER
+            and all(isinstance(speaker, str) for speaker in value.speakers))
 
 
 def _fault(name: str, reader: object) -> str:

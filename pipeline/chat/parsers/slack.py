@@ -10,7 +10,7 @@ from pipeline.chat.log import MILLISECOND, Document, Message, Reader, Reading
 from schemas import InputError, limits
 from schemas.files import read_inside
 
-from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
+from .message_extras import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .times import instant, numeric_time
 
 _DAY_FILE = "[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].json"
@@ -48,29 +48,29 @@ def _read_files(files: list[tuple[str, object]], names: dict[str, str]) -> Readi
             reading.problems.append((len(numbered) + 1, f"{name}: not a list of messages"))
             continue
         numbered += enumerate(entries, len(numbered) + 1)
-    for number, entry in _as_they_are_now(numbered):
+    for number, entry in _current_versions(numbered):
         _read_entry(reading, entry, names, number)
     reading.messages.sort(key=lambda message: message.stamp.seconds)
     return reading
 
 
-def _as_they_are_now(entries: list[tuple[int, object]]) -> list[tuple[int, object]]:
+def _current_versions(entries: list[tuple[int, object]]) -> list[tuple[int, object]]:
     """Entries with those that tell of a message's change or deletion taken into that message."""
-    kept: dict[object, tuple[int, object]] = {}  # by the message's `ts`
+    versions: dict[object, tuple[int, object]] = {}  # by the message's `ts`
     for number, entry in entries:
-        told = entry if isinstance(entry, dict) else {}
-        message = told.get("message")
-        if told.get("subtype") == "message_changed" and isinstance(message, dict):
+        fields = entry if isinstance(entry, dict) else {}
+        message = fields.get("message")
+        if fields.get("subtype") == "message_changed" and isinstance(message, dict):
             name = str(message.get("ts"))
-            first, before = kept.get(name, (number, {}))
-            kept[name] = first, (before if isinstance(before, dict) else {}) | message
-        elif told.get("subtype") == "message_deleted":
-            name = str(told.get("deleted_ts"))
-            kept[name] = kept.get(name, (number, None))[0], {"subtype": "tombstone"}
+            first, before = versions.get(name, (number, {}))
+            versions[name] = first, (before if isinstance(before, dict) else {}) | message
+        elif fields.get("subtype") == "message_deleted":
+            name = str(fields.get("deleted_ts"))
+            versions[name] = versions.get(name, (number, None))[0], {"subtype": "tombstone"}
         else:
-            name = str(told.get("ts"))
-            kept[number if name in kept else name] = number, entry
-    return sorted(kept.values(), key=lambda each: each[0])
+            name = str(fields.get("ts"))
+            versions[number if name in versions else name] = number, entry
+    return sorted(versions.values(), key=lambda version: version[0])
 
 
 def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: int) -> None:
@@ -87,14 +87,14 @@ def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: 
         reading.problems.append((number, f"a notice of Slack's ({entry['subtype']}), no utterance"))
     elif not text or not isinstance(user, str):
         reading.problems.append((number, "a message without text or sender"))
-    elif stamp is None or stamp.kind != "instant" or (at := instant(stamp.seconds, MILLISECOND)) is None:
+    elif stamp is None or stamp.kind != "instant" or (seconds := instant(stamp.seconds, MILLISECOND)) is None:
         reading.problems.append((number, "its `ts` cannot be read"))
     else:
         thread = str(entry.get("thread_ts") or "")
         reactions, unknown = reactions_of(entry.get("reactions"))
         if unknown:
             reading.problems.append((number, UNKNOWN_REACTION))
-        reading.messages.append(Message(names.get(user, user), text, at, number, user, name,
+        reading.messages.append(Message(names.get(user, user), text, seconds, number, user, name,
                                         "" if thread == name else thread, reactions=reactions))
 
 

@@ -32,20 +32,20 @@ def _read_srt(document: Document) -> Reading:
 
 def _read_sbv(document: Document) -> Reading:
     reading = webvtt.read_cues(_sbv_cues(document))
-    for at, line in enumerate(takewhile(lambda line: not _is_cue(line, _SBV), document.lines), 1):
+    for number, line in enumerate(takewhile(lambda line: not _is_cue(line, _SBV), document.lines), 1):
         if line.strip():
-            reading.problems.append((at, "text before the first cue"))
+            reading.problems.append((number, "text before the first cue"))
     return reading
 
 
 def _sbv_cues(document: Document) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, timing and text lines of each cue."""
     number, timing, text = 0, "", list[str]()
-    for at, line in enumerate((*document.lines, ""), 1):
+    for line_number, line in enumerate((*document.lines, ""), 1):
         if match := _SBV.fullmatch(line.strip()):
             if timing:
                 yield number, timing, text
-            number, timing, text = at, match[1], []
+            number, timing, text = line_number, match[1], []
         elif timing and line.strip():
             text.append(line)
     if timing:

@@ -11,8 +11,8 @@ from typing import Any
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
-from .beside import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .days import Order, day_first, month_first, order_of
+from .message_extras import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .times import any_time, clock_time, minutes_time
 
 _SPEAKER = ("speaker", "name", "author", "user", "sender", "from", "role", "participant", "username", "user name",
@@ -53,12 +53,12 @@ def read_jsonl(document: Document) -> Reading:
 
 def recognise_json(document: Document) -> int:
     """The number of objects with the three fields in a list."""
-    return sum(isinstance(row, dict) and None not in _columns(row) for _, row in _listed(document))
+    return sum(isinstance(row, dict) and None not in _columns(row) for _, row in _parse_list(document))
 
 
 def read_json(document: Document) -> Reading:
     """One message an object."""
-    return _read(_listed(document))
+    return _read(_parse_list(document))
 
 
 def recognise_csv(document: Document) -> int:
@@ -127,7 +127,7 @@ def _message(row: object, number: int, order: Order) -> Message | str:
         return "a message without text or speaker"
     unit = "ms" if when.lower().endswith("_ms") else _UNITS.get(when.lower(), "")
     written = _when(row)
-    stamp = any_time(written, unit) or _dated(written, order)
+    stamp = any_time(written, unit) or _parse_date(written, order)
     if stamp is None:
         return f"its time cannot be read ({str(row[when])[:40]})"
     return Message(row[speaker].strip(), said, stamp, number, _name(row, _ID), _name(row, _MESSAGE_ID),
@@ -153,7 +153,7 @@ def _name(row: Mapping, wanted: tuple[str, ...]) -> str:
     return "" if value is None or isinstance(value, bool) else str(value).strip()
 
 
-def _dated(text: str, order: Order) -> Stamp | None:
+def _parse_date(text: str, order: Order) -> Stamp | None:
     """`3/5/2024 2:30:05 PM`: a day as other tools write it, and a time of day."""
     match = _DATED.fullmatch(text)
     time = match and (clock_time(match[4]) or minutes_time(match[4]))
@@ -171,7 +171,7 @@ def _first(row: Mapping, wanted: tuple[str, ...]) -> str | None:
     return next((names[name] for name in wanted if name in names), None)
 
 
-def _listed(document: Document) -> Iterator[tuple[int, object]]:
+def _parse_list(document: Document) -> Iterator[tuple[int, object]]:
     """The objects of a JSON list, or of the list that an object has under `messages` or the like, by number."""
     if not document.text.lstrip().startswith(("[", "{")):
         return

@@ -7,7 +7,7 @@ from pipeline.chat.log import MILLISECOND, MINUTE, SECOND, Stamp
 
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,9}))?\s*([AaPp])?\.?[Mm]?\.?")
 _NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,20})?")
-_LONG = re.compile(r"(?:[A-Za-z]{3,9},? )?([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,| at)? "
+_LONG_FORM = re.compile(r"(?:[A-Za-z]{3,9},? )?([A-Za-z]{3,9})\.? (\d{1,2}),? (\d{4})(?:,| at)? "
                    r"(\d[\d:]{3,7}(?: ?[AaPp]\.?[Mm]\.?)?)( UTC| GMT)?", re.ASCII)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAY_SECONDS = 86_400
@@ -49,19 +49,19 @@ def minutes_time(text: str) -> Stamp | None:
 def iso_time(text: str) -> Stamp | None:
     """ISO 8601: with an offset it is an instant, without one a time of day on a date."""
     try:
-        moment = datetime.fromisoformat(text.strip())
+        time = datetime.fromisoformat(text.strip())
     except ValueError:
         return None
     written = re.search(r"\d[T ]\d\d:?\d\d(:?\d\d)?([.,]\d)?", text.strip())
     if not written:
         return None  # a date alone
     precision = MINUTE if not written[1] else MILLISECOND if written[2] else SECOND
-    if not 1970 <= moment.year <= 9990:
+    if not 1970 <= time.year <= 9990:
         return None
-    if moment.tzinfo is not None:
-        return instant(moment.timestamp(), precision)
-    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second + moment.microsecond / 1e6
-    return Stamp(seconds, "clock", precision, moment.date())
+    if time.tzinfo is not None:
+        return instant(time.timestamp(), precision)
+    seconds = time.hour * 3600 + time.minute * 60 + time.second + time.microsecond / 1e6
+    return Stamp(seconds, "clock", precision, time.date())
 
 
 def numeric_time(text: str, unit: str = "") -> Stamp | None:
@@ -86,9 +86,9 @@ def instant(seconds: float, precision: float) -> Stamp | None:
     return Stamp(seconds, "instant", precision) if 0 <= seconds < _LATEST else None
 
 
-def long_time(text: str) -> Stamp | None:
+def long_form_time(text: str) -> Stamp | None:
     """`Tuesday, March 5, 2024 at 2:30:05 PM UTC`, with or without the day of the week and the zone."""
-    match = _LONG.fullmatch(" ".join(text.split()))
+    match = _LONG_FORM.fullmatch(" ".join(text.split()))
     if not match or match[1][:3].lower() not in _MONTHS:
         return None
     time = minutes_time(match[4])
@@ -108,4 +108,4 @@ def any_time(text: str, unit: str = "") -> Stamp | None:
     short = re.fullmatch(r"(\d{1,2}):(\d{2})(\.\d{1,9})?", text.strip(), re.ASCII)
     if short:  # minutes and seconds of a player
         return clock_time("0:" + text.strip(), "unknown")
-    return numeric_time(text, unit) or clock_time(text, "unknown") or iso_time(text) or long_time(text)
+    return numeric_time(text, unit) or clock_time(text, "unknown") or iso_time(text) or long_form_time(text)

@@ -38,17 +38,17 @@ def _read_cues(document: Document) -> Reading:
     """The older form of Teams: times, the name, the text, each in a line of its own."""
     reading = Reading()
     lines = [line.strip() for line in document.lines]
-    starts = [at for at, line in enumerate(lines) if _TEAMS_CUE.fullmatch(line)]
-    reading.problems += [(at, "text before the first passage")
-                         for at, line in enumerate(lines[:starts[0]] if starts else (), 1) if line]
-    for at, until in zip(starts, [*starts[1:], len(lines)], strict=False):
-        block = [line for line in lines[at + 1:until] if line]
-        match = _TEAMS_CUE.fullmatch(lines[at])
+    starts = [index for index, line in enumerate(lines) if _TEAMS_CUE.fullmatch(line)]
+    reading.problems += [(line_number, "text before the first passage")
+                         for line_number, line in enumerate(lines[:starts[0]] if starts else (), 1) if line]
+    for line_number, until in zip(starts, [*starts[1:], len(lines)], strict=False):
+        block = [line for line in lines[line_number + 1:until] if line]
+        match = _TEAMS_CUE.fullmatch(lines[line_number])
         stamp = clock_time(re.sub(r"(?<!\d)(\d)(?=[:.]|$)", r"0\1", match[1]), "offset") if match else None
         if stamp is None or len(block) < 2:
-            reading.problems.append((at + 1, "a passage without a name, a text or a time"))
+            reading.problems.append((line_number + 1, "a passage without a name, a text or a time"))
         else:
-            reading.messages.append(Message(block[0], "\n".join(block[1:]), stamp, at + 1))
+            reading.messages.append(Message(block[0], "\n".join(block[1:]), stamp, line_number + 1))
     return reading
 
 

@@ -64,11 +64,11 @@ def _cues(document: Document) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, timing line and text lines of each cue."""
     number, timing = 0, None
     text: list[str] = []
-    for at, line in enumerate(document.lines, 1):
+    for line_number, line in enumerate(document.lines, 1):
         if "-->" in line:
             if timing is not None:
                 yield number, timing, text
-            number, timing, text = at, line, []
+            number, timing, text = line_number, line, []
         elif not line.strip():
             if timing is not None:
                 yield number, timing, text

@@ -6,9 +6,9 @@ from datetime import date
 
 from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 
-from .beside import with_files
-from .blocks import unmarked
+from .blocks import without_marks
 from .days import day_first, month_first, order_of
+from .message_extras import with_files
 from .times import clock_time, minutes_time
 
 _LINE = re.compile(r"\[?(\d{1,4})[./-] ?(\d{1,2})[./-] ?(\d{1,4})\.?[,،]?[ ]+"
@@ -61,7 +61,7 @@ def read(document: Document) -> Reading:
     for number, match, more in heads:
         said = _SAID.fullmatch(match[5])
         stamp = _stamp(match[4], order(match[1], match[2], match[3]))
-        whole = document.lines[number - 1]
+        full_line = document.lines[number - 1]
         if said is None:
             reading.problems.append((number, "a notice of WhatsApp's, no utterance"))
             continue
@@ -70,7 +70,7 @@ def read(document: Document) -> Reading:
             reading.problems.append((number, "there is no such day or time"))
         elif not text or _GONE.fullmatch(text):
             reading.problems.append((number, "a message that was deleted, or without text"))
-        elif f"{said[1]}: {_OWN}" in whole and not text.startswith("[file") and "://" not in text:
+        elif f"{said[1]}: {_OWN}" in full_line and not text.startswith("[file") and "://" not in text:
             reading.problems.append((number, "a notice of WhatsApp's, no utterance"))
         else:
             reading.messages.append(Message(said[1].strip(), text, stamp, number))
@@ -79,28 +79,28 @@ def read(document: Document) -> Reading:
 
 def _blocks(document: Document) -> Iterator[tuple[int, re.Match[str], list[str]]]:
     """Each line that begins a message, by its number, and the lines after it."""
-    found: tuple[int, re.Match[str], list[str]] | None = None
+    current: tuple[int, re.Match[str], list[str]] | None = None
     for number, line in enumerate(document.lines, 1):
         if match := _LINE.fullmatch(_plain(line)):
-            if found:
-                yield found
-            found = number, match, []
-        elif found:
-            found[2].append(unmarked(line))
-    if found:
-        yield found
+            if current:
+                yield current
+            current = number, match, []
+        elif current:
+            current[2].append(without_marks(line))
+    if current:
+        yield current
 
 
 def _line(text: str) -> str:
     """A line of a message, with the name of a file that was attached."""
-    if found := _ATTACHED.fullmatch(text):
-        return with_files("", [found[1] or found[2]])
-    found = _OMITTED.fullmatch(text)
-    return with_files("", [found[1]]) if found else text
+    if attachment := _ATTACHED.fullmatch(text):
+        return with_files("", [attachment[1] or attachment[2]])
+    attachment = _OMITTED.fullmatch(text)
+    return with_files("", [attachment[1]]) if attachment else text
 
 
 def _plain(line: str) -> str:
-    return unmarked(line).translate(_SPACES)
+    return without_marks(line).translate(_SPACES)
 
 
 def _stamp(text: str, day: date | None) -> Stamp | None:
@@ -113,8 +113,8 @@ def _stamp(text: str, day: date | None) -> Stamp | None:
     if {before, after} - _AT - _MORNING - _AFTERNOON:
         return None
     digits = ":".join(str(int(part)).zfill(2) for part in (match[2], match[3], match[4]) if part)
-    found = clock_time(f"{digits} {half}".strip()) or minutes_time(digits)
-    return Stamp(found.seconds, "clock", found.precision, day) if found else None
+    clock = clock_time(f"{digits} {half}".strip()) or minutes_time(digits)
+    return Stamp(clock.seconds, "clock", clock.precision, day) if clock else None
 
 
 READERS = (Reader("whatsapp", recognise, read),)

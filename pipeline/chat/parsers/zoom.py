@@ -41,8 +41,8 @@ def _sender(word: str, rest: str) -> str | None:
         if len(spaced) > 1:
             return f"  {to}  ".join(spaced[:-1]).strip()
     for to in _TO[word]:
-        before, found, _ = _DIRECT.sub("", rest).rpartition(f" {to} ")
-        if found and before.strip():
+        before, sender_end, _ = _DIRECT.sub("", rest).rpartition(f" {to} ")
+        if sender_end and before.strip():
             return before.strip()
     return rest or None
 
@@ -55,7 +55,7 @@ def _older(line: str) -> Header | None:
     if not colon:
         address, colon, text = (match[3][:-2], " :", "") if match[3].endswith(" :") else (match[3], "", "")
     sender = _sender(match[2], address) if colon else None
-    return Header(sender, _dated(match[1], None), text) if sender else None
+    return Header(sender, _read_dated(match[1], None), text) if sender else None
 
 
 def _newer(line: str) -> Header | None:
@@ -63,10 +63,10 @@ def _newer(line: str) -> Header | None:
     if not match or match[4].endswith(" "):
         return None
     sender = _sender(match[3], match[4])
-    return Header(sender, _dated(match[2], match[1])) if sender else None
+    return Header(sender, _read_dated(match[2], match[1])) if sender else None
 
 
-def _dated(text: str, day: str | None) -> Stamp | None:
+def _read_dated(text: str, day: str | None) -> Stamp | None:
     try:
         return clock_time(text.replace("\u202f", " "), day=date.fromisoformat(day) if day else None)
     except ValueError:
@@ -88,7 +88,7 @@ def _cloud(line: str) -> Header | None:
     return Header(match[2], clock_time(match[1], "unknown"), match[3]) if match else None
 
 
-def _copied(line: str) -> Header | None:
+def _read_copied(line: str) -> Header | None:
     match = _COPIED.fullmatch(line)
     sender = _sender(match[1], match[2]) if match else None
     return Header(sender, minutes_time(match[3])) if match and sender else None
@@ -120,5 +120,5 @@ def _with_reactions(reading: Reading) -> Reading:
 
 READERS = (
     _reader("zoom-older", _older), _reader("zoom-newer", _newer_plain), _reader("zoom-new-chat", _new_chat),
-    _reader("zoom-cloud", _cloud), _reader("zoom-copied", _copied), _reader("zoom-captions", _caption),
+    _reader("zoom-cloud", _cloud), _reader("zoom-copied", _read_copied), _reader("zoom-captions", _caption),
 )

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from pipeline.export.manifest import Held, Manifest, ManifestFile, ManifestSource, SourceSchema, write_manifest
+from pipeline.export.manifest import Manifest, ManifestFile, ManifestSource, Member, SourceSchema, write_manifest
 from pipeline.export.source import LeftOut, Source, Summary, Tally
 from schemas import InputError
 from schemas.files import dump_line
@@ -68,12 +68,12 @@ class Destination(ABC):
         """A file of that export, to be read until this one ends; raises InputError when it is another by now."""
 
     @abstractmethod
-    def stay(self, file: ManifestFile) -> None:
+    def retain_file(self, file: ManifestFile) -> None:
         """Take over a file of that export as it is."""
 
-    def keep(self, file: ManifestFile) -> None:
+    def retain(self, file: ManifestFile) -> None:
         """A file of the earlier export stays in this one."""
-        self.stay(file)
+        self.retain_file(file)
         self._note(file)
 
     def _note(self, entry: ManifestFile) -> None:
@@ -94,15 +94,15 @@ class Destination(ABC):
             try:
                 yield file
             finally:
-                file.settle()
+                file.wait_until_written()
         except BaseException:
             raw.close()
             raise
         self.end(raw, file)
         entry: ManifestFile = {"path": file.name, "size": file.size, "sha256": file.digest.hexdigest(),
                                "samples": file.samples}
-        if file.holds:
-            entry["demonstrations"] = [*file.holds]
+        if file.members:
+            entry["demonstrations"] = [*file.members]
         self._note(entry)
 
     def write(self, name: str, content: bytes, samples: int = 0) -> None:
@@ -115,7 +115,7 @@ class Destination(ABC):
         """A JSON file in ASCII: readers open it with their locale's encoding."""
         self.write(name, json_bytes(value), samples)
 
-    def written(self) -> Iterator[ManifestFile]:
+    def written_files(self) -> Iterator[ManifestFile]:
         """The files that are complete by now, as the manifest will tell them, in the order in which they became so."""
         entries = self._entries["files"]
         entries.seek(0)
@@ -132,7 +132,8 @@ class Destination(ABC):
             raise InputError(f"demonstration {source.id!r} is given twice; give each one once")
         self._names.add(source.name)
 
-    def add_demonstration(self, source: Source, tally: Tally, told: Mapping[str, Any] = MappingProxyType({})) -> None:
+    def add_demonstration(self, source: Source, tally: Tally,
+                          format_facts: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Note that a demonstration was exported, and what became of it. `told`: what its format tells of it."""
         counts = {name: dict(sorted(counter.items())) for name, counter in (
             ("left_out", tally.left_out), ("notes", tally.notes), ("redacted", tally.redacted)) if counter}
@@ -140,12 +141,12 @@ class Destination(ABC):
                       "near_duplicate_of": source.near_duplicate_of or None,
                       "proof": source.review.proof or None,
                       "labels": source.demonstration.get("labels") or None, "turns": tally.turns,
-                      "sha256": source.sha256, **told}
-        if told:
+                      "sha256": source.sha256, **format_facts}
+        if format_facts:
             entry |= {"counts": counts, "pictures_left_out": tally.pictures_left_out}
         self._add(entry, tally)
 
-    def keep_demonstration(self, entry: ManifestSource) -> None:
+    def retain_demonstration(self, entry: ManifestSource) -> None:
         """Note that what an earlier export has of a demonstration is in this one."""
         counts = {name: Counter(counter) for name, counter in entry.get("counts", {}).items()}
         self._add(entry, Tally(entry["turns"], entry.get("pictures_left_out", 0), **counts))
@@ -189,13 +190,13 @@ class HashingFile:
     """
 
     closed = False
-    holds: Sequence[Held] = ()  # demonstrations in it, of a file that several share
+    members: Sequence[Member] = ()  # demonstrations in it, of a file that several share
 
     def __init__(self, raw: IO[bytes], name: str, beside: Executor):
         self._raw, self._beside = raw, beside
         self._waiting: deque[Future[None]] = deque()
         self._small: list[bytes] = []
-        self._held = 0
+        self._buffered = 0
         self.name = name
         self.digest = hashlib.sha256()
         self.size = 0
@@ -205,20 +206,20 @@ class HashingFile:
         """Append; raises what an earlier piece met."""
         self._small.append(bytes(content))
         self.size += len(content)
-        self._held += len(content)
-        if self._held >= _PIECE:
-            self._waiting.append(self._beside.submit(self._take, self._small))
-            self._small, self._held = [], 0
+        self._buffered += len(content)
+        if self._buffered >= _PIECE:
+            self._waiting.append(self._beside.submit(self._append, self._small))
+            self._small, self._buffered = [], 0
             while len(self._waiting) > _PIECES:
                 self._waiting.popleft().result()
         return len(content)
 
-    def settle(self) -> None:
+    def wait_until_written(self) -> None:
         """Wait until all is written."""
         while self._waiting:
             self._waiting.popleft().result()
-        self._take(self._small)
-        self._small, self._held = [], 0
+        self._append(self._small)
+        self._small, self._buffered = [], 0
 
     def flush(self) -> None:
         """Nothing: what is written is complete when it is settled."""
@@ -226,7 +227,7 @@ class HashingFile:
     def tell(self) -> int:
         return self.size
 
-    def _take(self, pieces: list[bytes]) -> None:
+    def _append(self, pieces: list[bytes]) -> None:
         content = b"".join(pieces)
         self.digest.update(content)
         self._raw.write(content)

@@ -50,8 +50,8 @@ class Folder(Destination):
 
     def _manifest(self, folder: Path) -> Manifest:
         """An export's manifest, read again when it is another file by now; raises InputError and OSError."""
-        found = (folder / MANIFEST).stat()
-        known = folder, found.st_ino, found.st_mtime_ns, found.st_size
+        status = (folder / MANIFEST).stat()
+        known = folder, status.st_ino, status.st_mtime_ns, status.st_size
         if known not in self._manifests:
             self._manifests[known] = read_manifest(folder)
         return self._manifests[known]
@@ -127,7 +127,7 @@ class Folder(Destination):
             raise InputError(f"{path}: is not what the export wrote; move the export away, then export again")
         return path
 
-    def stay(self, file: ManifestFile) -> None:
+    def retain_file(self, file: ManifestFile) -> None:
         path = self._staging / file["path"]
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -151,10 +151,10 @@ class Folder(Destination):
 
 def _is_as_written(path: Path, size: int, written: float) -> bool:
     try:
-        found = path.lstat()
+        status = path.lstat()
     except OSError:
         return False
-    return stat.S_ISREG(found.st_mode) and found.st_size == size and found.st_mtime <= written
+    return stat.S_ISREG(status.st_mode) and status.st_size == size and status.st_mtime <= written
 
 
 def _empty(folder: Path) -> None:

@@ -20,7 +20,7 @@ from schemas.files import reason
 
 from .destination import Destination, HashingFile
 from .s3_claim import MARKER, Claim
-from .s3_errors import explained
+from .s3_errors import explain_errors
 from .s3_etags import part_size
 from .s3_objects import Bucket
 from .s3_parts import Parts, send
@@ -39,7 +39,7 @@ class S3(Destination):
 
     def __init__(self, destination: str, format: str, endpoint_url: str | None = None, before: str | None = None):
         super().__init__(destination.rstrip("/"), format)
-        with explained(destination):
+        with explain_errors(destination):
             self._bucket = Bucket(destination, endpoint_url)
             self._before = Bucket(before, endpoint_url) if before else self._bucket
         self._claim = Claim(self._bucket, destination)
@@ -53,8 +53,8 @@ class S3(Destination):
 
     def __enter__(self) -> "S3":
         try:
-            with explained(self.summary.destination):
-                self._claim.look()
+            with explain_errors(self.summary.destination):
+                self._claim.check()
                 self._bucket.load()
                 self._refuse_what_is_not_ours()
                 if self._before is not self._bucket:
@@ -98,7 +98,7 @@ class S3(Destination):
         if file["path"] not in self._copies:
             copy = Path(self.opened.enter_context(tempfile.TemporaryDirectory(prefix="demotape-s3-"))) / "copy"
             digest = hashlib.sha256()
-            with explained(where), copy.open("wb") as raw:
+            with explain_errors(where), copy.open("wb") as raw:
                 for content in self._before.read(file["path"]):
                     digest.update(content)
                     raw.write(content)
@@ -107,10 +107,10 @@ class S3(Destination):
             self._copies[file["path"]] = copy
         return self._copies[file["path"]]
 
-    def stay(self, file: ManifestFile) -> None:
+    def retain_file(self, file: ManifestFile) -> None:
         if self._before is not self._bucket and not self._bucket.is_copy(file["path"], self._before):
             self._change()
-            with explained(f"{self.summary.destination}/{file['path']}"):
+            with explain_errors(f"{self.summary.destination}/{file['path']}"):
                 self._bucket.copy(file["path"], self._before)
         self._bucket.see(file["path"])
         self.summary.skipped += 1
@@ -119,7 +119,7 @@ class S3(Destination):
         self._collect(wait(self._sending).done)
         content = manifest.read()
         sha256 = hashlib.sha256(content).hexdigest()
-        with explained(self.summary.destination):
+        with explain_errors(self.summary.destination):
             if self._changed or not self._bucket.is_there(MANIFEST, io.BytesIO(content), len(content), sha256):
                 self._change()
                 self._claim.verify(fresh=True)
@@ -129,7 +129,7 @@ class S3(Destination):
                     self._bucket.delete(name)
             self._bucket.abandon_uploads()
             if not self._changed and self._bucket.size(MARKER) is not None:
-                self._claim.take()  # all but the last step was done by an export that was interrupted
+                self._claim.acquire()  # all but the last step was done by an export that was interrupted
                 self._changed = True
             if self._changed:
                 self._claim.verify(fresh=True)
@@ -142,7 +142,7 @@ class S3(Destination):
         return Parts(self._bucket, name)
 
     def _send(self, name: str, raw: "_Outgoing", size: int, sha256: str) -> None:
-        with raw, explained(f"{self.summary.destination}/{name}"):
+        with raw, explain_errors(f"{self.summary.destination}/{name}"):
             if raw.finish_parts():
                 return
             content = cast(IO[bytes], raw)
@@ -159,7 +159,7 @@ class S3(Destination):
             if self._changed:
                 self._claim.verify()
                 return
-            self._claim.take()
+            self._claim.acquire()
             if self._bucket.size(MANIFEST) is not None:
                 self._bucket.delete(MANIFEST)
             self._changed = True
@@ -201,18 +201,19 @@ class _Outgoing(io.RawIOBase):
         self._begin_parts = begin_parts
         self._parts: Parts | None = None
         self._next: list[bytes] = []
-        self._held = 0
+        self._buffered = 0
 
     def write(self, content: Any) -> int:
         if self._file:
             self._file.write(content)
         if self._begin_parts:
             self._next.append(bytes(content))
-            self._held += len(content)
-            while self._held > (size := self._parts.next_size if self._parts else part_size(0)):
+            self._buffered += len(content)
+            while self._buffered > (size := self._parts.next_size if self._parts else part_size(0)):
                 last = self._next.pop()  # split where the part ends, so that all else is copied once
-                rest = self._held - size
-                part, self._next, self._held = [*self._next, last[:len(last) - rest]], [last[len(last) - rest:]], rest
+                rest = self._buffered - size
+                part, self._next, self._buffered = [*self._next,
+                                                    last[:len(last) - rest]], [last[len(last) - rest:]], rest
                 self._send_early(b"".join(part))
         return len(content)
 
@@ -225,23 +226,23 @@ class _Outgoing(io.RawIOBase):
         return True
 
     @property
-    def _whole(self) -> IO[bytes]:
+    def _complete_file(self) -> IO[bytes]:
         if self._file is None:
             raise ValueError("what was written is kept no longer")
         return self._file
 
-    def seek(self, place: int, whence: int = 0) -> int:
-        return self._whole.seek(place, whence)
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._complete_file.seek(offset, whence)
 
     def read(self, size: int = -1) -> bytes:
-        return self._whole.read(size)
+        return self._complete_file.read(size)
 
     def close(self) -> None:
         self._drop()
         super().close()
 
     def _send_early(self, part: bytes) -> None:
-        with explained(self._where):
+        with explain_errors(self._where):
             if self._parts is None and self._begin_parts:
                 self._parts = self._begin_parts()
             if self._parts is not None:

@@ -7,14 +7,14 @@ from pipeline.export.manifest import MANIFEST, parse_manifest, wrong_totals
 from schemas import InputError
 
 from .s3_claim import MARKER
-from .s3_errors import explained
+from .s3_errors import explain_errors
 from .s3_objects import Bucket
 
 
 def verify_s3(address: str, endpoint_url: str | None = None) -> Iterator[str]:
     """Problems, one line each; raises InputError when there is no export."""
     address = address.rstrip("/")
-    with explained(address, again="run the check again"):
+    with explain_errors(address, again="run the check again"):
         bucket = Bucket(address, endpoint_url)
         try:
             bucket.load()

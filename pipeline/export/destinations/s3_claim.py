@@ -19,7 +19,7 @@ from pipeline.export.manifest import MANIFEST
 from schemas import InputError
 
 from .destination import json_bytes
-from .s3_objects import Bucket, Found
+from .s3_objects import Bucket, StoredObject
 
 MARKER = "incomplete.json"
 LEASE = 60  # seconds
@@ -30,31 +30,32 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 class Claim:
     """The right of one export to change what is under a prefix."""
 
-    _held: set[str] = set()  # tokens of exports of this process
+    _active_tokens: set[str] = set()  # tokens of exports of this process
 
     def __init__(self, bucket: Bucket, where: str):
         self._bucket, self._where = bucket, where
         self._token = uuid.uuid4().hex
-        self._seen: tuple[str | None, str | None] = (None, None)
+        self._etags_checked: tuple[str | None, str | None] = (None, None)
         self._ended = Event()
         self._renewing: Thread | None = None
         self._lost = False
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Before anything is listed; raises InputError when another export is at work."""
-        found = self._bucket.fetch(MARKER)
-        self._refuse(found)
-        self._seen = found.etag if found else None, self._bucket.etag_now(MANIFEST)
+        marker = self._bucket.fetch(MARKER)
+        self._refuse(marker)
+        self._etags_checked = marker.etag if marker else None, self._bucket.etag_now(MANIFEST)
 
-    def take(self) -> None:
+    def acquire(self) -> None:
         """Before the first change; raises InputError when another export was first."""
-        found = self._bucket.fetch(MARKER)
-        self._refuse(found)
-        if (found.etag if found else None, self._bucket.etag_now(MANIFEST)) != self._seen:
+        marker = self._bucket.fetch(MARKER)
+        self._refuse(marker)
+        if (marker.etag if marker else None, self._bucket.etag_now(MANIFEST)) != self._etags_checked:
             raise InputError(f"{self._where}: another export wrote here meanwhile; run the export again")
-        if not self._bucket.put_if(MARKER, self._written(), found.etag if found else None) or not self._is_ours():
+        if not self._bucket.put_if(MARKER, self._marker_content(),
+                                   marker.etag if marker else None) or not self._is_ours():
             self._complain()
-        self._held.add(self._token)
+        self._active_tokens.add(self._token)
         self._renewing = Thread(target=self._renew, name="s3-claim", daemon=True)
         self._renewing.start()
 
@@ -69,13 +70,13 @@ class Claim:
         if self._renewing is None:
             return
         self._renewing.join()
-        self._held.discard(self._token)
+        self._active_tokens.discard(self._token)
         if not complete and not self._lost:
             with suppress(Exception):  # whatever ended the export may keep this from being told: then the lease does
                 self._bucket.put(MARKER, json_bytes({"format": "demotape/incomplete-export"}), "")
 
-    def _refuse(self, found: Found | None) -> None:
-        if found and _is_live(found, self._held):
+    def _refuse(self, marker: StoredObject | None) -> None:
+        if marker and _is_live(marker, self._active_tokens):
             self._complain()
 
     def _complain(self) -> None:
@@ -83,10 +84,10 @@ class Claim:
                          f"or {LEASE} seconds if it was killed")
 
     def _is_ours(self) -> bool:
-        found = self._bucket.fetch(MARKER)
-        return found is not None and _owner(found).get("token") == self._token
+        marker = self._bucket.fetch(MARKER)
+        return marker is not None and _owner(marker).get("token") == self._token
 
-    def _written(self) -> bytes:
+    def _marker_content(self) -> bytes:
         return json_bytes({"format": "demotape/incomplete-export",
                            "owner": {"token": self._token, "machine": _machine(), "process": os.getpid()}})
 
@@ -96,18 +97,18 @@ class Claim:
                 if not self._is_ours():
                     self._lost = True
                     return
-                self._bucket.put(MARKER, self._written(), "")
+                self._bucket.put(MARKER, self._marker_content(), "")
 
 
-def _is_live(found: Found, held: set[str]) -> bool:
+def _is_live(marker: StoredObject, active_tokens: set[str]) -> bool:
     """Whether the export that left a marker is still at work, as far as can be known."""
-    owner = _owner(found)
-    if not owner or found.age > LEASE:
+    owner = _owner(marker)
+    if not owner or marker.age > LEASE:
         return False
     if owner.get("machine") != _machine():
         return True
     if owner.get("process") == os.getpid():
-        return owner.get("token") in held
+        return owner.get("token") in active_tokens
     if os.name == "nt":  # there, asking after a process like this would end it
         return True
     try:
@@ -119,9 +120,9 @@ def _is_live(found: Found, held: set[str]) -> bool:
     return True
 
 
-def _owner(found: Found) -> dict[str, Any]:
+def _owner(marker: StoredObject) -> dict[str, Any]:
     try:
-        owner = json.loads(found.content).get("owner")
+        owner = json.loads(marker.content).get("owner")
     except (ValueError, AttributeError, RecursionError):
         return {}
     return owner if isinstance(owner, dict) else {}

@@ -15,7 +15,7 @@ class NoAnswer(DemotapeError):
 
 
 @contextmanager
-def explained(where: str, again: str = "run the export again to go on") -> Iterator[None]:
+def explain_errors(where: str, again: str = "run the export again to go on") -> Iterator[None]:
     """Turn botocore's exceptions, and urllib3's below it, into ours; `where` is the address that was worked on, `again`
     what mends a failure."""
     from botocore.exceptions import (
@@ -32,7 +32,7 @@ def explained(where: str, again: str = "run the export again to go on") -> Itera
     try:
         yield
     except ClientError as error:
-        raise _of_answer(where, error, again) from None
+        raise _answer_reason(where, error, again) from None
     except (NoCredentialsError, PartialCredentialsError):
         raise InputError(f"{where}: there are no S3 credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY") \
             from None
@@ -43,7 +43,7 @@ def explained(where: str, again: str = "run the export again to go on") -> Itera
         raise InputError(f"{where}: {_first_line(error)}") from None
 
 
-def _of_answer(where: str, error, again: str) -> DemotapeError:
+def _answer_reason(where: str, error, again: str) -> DemotapeError:
     """The error for what the service answered."""
     code = str(error.response.get("Error", {}).get("Code", ""))
     if code == "NoSuchBucket":

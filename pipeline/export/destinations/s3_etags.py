@@ -28,10 +28,10 @@ def has_etag(raw: IO[bytes], etag: str) -> bool:
     raw.seek(0)
     if "-" in etag:
         return etag == etag_of_parts([md5(part) for part in pieces(raw)])
-    whole = md5()
+    total = md5()
     while part := raw.read(1 << 20):
-        whole.update(part)
-    return etag == whole.hexdigest()
+        total.update(part)
+    return etag == total.hexdigest()
 
 
 def etag_of_parts(parts: list) -> str:

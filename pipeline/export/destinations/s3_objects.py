@@ -38,7 +38,7 @@ _UNKNOWN = ("NotImplemented", "MethodNotAllowed", "AccessDenied", "NoSuchUpload"
 
 
 @dataclass(frozen=True)
-class Found:
+class StoredObject:
     """An object as it was found. `age`: seconds since it was written, by the service's clock."""
 
     content: bytes
@@ -56,11 +56,11 @@ class Address:
 
 def parse_address(text: str) -> Address:
     """The parts of `s3://bucket/prefix`; raises InputError when it is none."""
-    found = _ADDRESS.fullmatch(text)
-    if not found:
+    match = _ADDRESS.fullmatch(text)
+    if not match:
         raise InputError(f"{text}: not an address of the form s3://bucket/prefix")
-    prefix = (found["prefix"] or "").strip("/")
-    return Address(found["bucket"], f"{prefix}/" if prefix else "")
+    prefix = (match["prefix"] or "").strip("/")
+    return Address(match["bucket"], f"{prefix}/" if prefix else "")
 
 
 @cache
@@ -123,21 +123,21 @@ class Bucket:
         where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix}
         for page in self.client.get_paginator("list_objects_v2").paginate(**where):
             self._index.executemany("INSERT OR REPLACE INTO object VALUES (?, ?, ?, 0)", (
-                (self._name(found["Key"]), found["Size"], found["ETag"].strip('"'))
-                for found in page.get("Contents", ())))
+                (self._name(entry["Key"]), entry["Size"], entry["ETag"].strip('"'))
+                for entry in page.get("Contents", ())))
         with _where_it_is_known():
             for page in self.client.get_paginator("list_multipart_uploads").paginate(**where):
-                for found in page.get("Uploads") or ():
-                    self.uploads[self._name(found["Key"])] = found["UploadId"]
+                for upload in page.get("Uploads") or ():
+                    self.uploads[self._name(upload["Key"])] = upload["UploadId"]
 
     def names(self, *, unseen: bool = False) -> Iterator[str]:
         """Names of what was listed, in order; with `unseen` only of what no call of `is_there` asked for."""
-        last, most = "", 0 if unseen else 1
+        last, page_size = "", 0 if unseen else 1
         while True:
             with self._lock:
                 rows = self._index.execute(
                     "SELECT name FROM object WHERE name > ? AND seen <= ? ORDER BY name LIMIT 999",
-                    (last, most)).fetchall()
+                    (last, page_size)).fetchall()
             if not rows:
                 return
             yield from (name for name, in rows)
@@ -181,9 +181,9 @@ class Bucket:
         """Names that stand between the prefix, or a folder's name, and the next slash."""
         before = f"{folder}/" if folder else ""
         where = {"Bucket": self.address.bucket, "Prefix": self.address.prefix + before, "Delimiter": "/"}
-        return [self._name(found["Prefix"]).removeprefix(before).rstrip("/")
+        return [self._name(entry["Prefix"]).removeprefix(before).rstrip("/")
                 for page in self.client.get_paginator("list_objects_v2").paginate(**where)
-                for found in page.get("CommonPrefixes", ())]
+                for entry in page.get("CommonPrefixes", ())]
 
     def exists(self, name: str) -> bool:
         """Whether the service has the object now; asks it, unlike `size`."""
@@ -203,7 +203,7 @@ class Bucket:
 
     def put(self, name: str, content: bytes, sha256: str) -> None:
         """Make or replace a small object in one request."""
-        self.until_whole(name, content, self.client.put_object,
+        self.until_intact(name, content, self.client.put_object,
                          {"Key": self.key(name), "Metadata": {MARK: "1", "sha256": sha256}})
 
     def put_if(self, name: str, content: bytes, etag: str | None) -> bool:
@@ -225,7 +225,7 @@ class Bucket:
                     raise
         return True
 
-    def fetch(self, name: str) -> "Found | None":
+    def fetch(self, name: str) -> "StoredObject | None":
         """A small object as it is now."""
         from botocore.exceptions import ClientError
 
@@ -239,7 +239,7 @@ class Bucket:
             content = body.read(PART)
         date = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
         now = parsedate_to_datetime(date) if date else datetime.now(UTC)
-        return Found(content, answer["ETag"], max(0.0, (now - answer["LastModified"]).total_seconds()))
+        return StoredObject(content, answer["ETag"], max(0.0, (now - answer["LastModified"]).total_seconds()))
 
     def etag_now(self, name: str) -> str | None:
         """The ETag of an object as it is now; None when there is none."""
@@ -267,12 +267,12 @@ class Bucket:
         with closing(self.client.get_object(Bucket=self.address.bucket, Key=self.key(name))["Body"]) as body:
             yield from body.iter_chunks(1 << 20)
 
-    def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
+    def list_pages(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         """Each object in a folder: its name, bytes, and when it was written; asks the service."""
         for page in self.client.get_paginator("list_objects_v2").paginate(
                 Bucket=self.address.bucket, Prefix=self.key(f"{folder}/")):
-            yield from ((self._name(each["Key"]), each["Size"], each["LastModified"])
-                        for each in page.get("Contents", ()))
+            yield from ((self._name(entry["Key"]), entry["Size"], entry["LastModified"])
+                        for entry in page.get("Contents", ()))
 
     def link(self, name: str, called: str, seconds: int) -> str:
         """A signed address of an object, for whoever has it; a browser saves it as `called`, a plain file name."""
@@ -282,16 +282,16 @@ class Bucket:
 
     def parts_of(self, upload: str, key: dict[str, Any]) -> tuple[dict[int, tuple[int, str]], bool]:
         """Size and ETag of the parts that an interrupted upload has, by number; and whether they carry a CRC-32."""
-        found: dict[int, tuple[int, str]] = {}
+        parts: dict[int, tuple[int, str]] = {}
         has_crc32 = False
         with _where_it_is_known():
             for page in self.client.get_paginator("list_parts").paginate(**key, UploadId=upload):
                 has_crc32 = page.get("ChecksumAlgorithm") == "CRC32"
                 for part in page.get("Parts", ()):
-                    found[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
-        return found, has_crc32
+                    parts[part["PartNumber"]] = (part["Size"], part["ETag"].strip('"'))
+        return parts, has_crc32
 
-    def until_whole(self, name: str, content: bytes, request: Callable, fields: dict[str, Any], digest=None) -> str:
+    def until_intact(self, name: str, content: bytes, request: Callable, fields: dict[str, Any], digest=None) -> str:
         """Send a body until what arrived is what was sent; returns its ETag. `digest`: its MD5, where it is known."""
         from botocore.exceptions import ClientError
 

@@ -61,15 +61,15 @@ class Parts:
         made = self._bucket.client.complete_multipart_upload(
             **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
         self._bucket.uploads.pop(self._name, None)
-        if not self._is_whole(sent, made) and not (raw and has_etag(raw, made["ETag"].strip('"'))):
+        if not self._is_intact(sent, made) and not (raw and has_etag(raw, made["ETag"].strip('"'))):
             raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service has other parts than "
                                 "were sent; check the network, then try again")
 
-    def _is_whole(self, sent: list[_Sent], made: dict[str, Any]) -> bool:
+    def _is_intact(self, sent: list[_Sent], made: dict[str, Any]) -> bool:
         if all(part.md5 for part in sent):
             return is_encrypted(made) or made["ETag"].strip('"') == etag_of_parts([part.md5 for part in sent])
-        whole = zlib.crc32(b"".join(part.crc32 for part in sent)).to_bytes(4)
-        return self._bucket.crc32_of(self._key) == b64encode(whole).decode()
+        checksum = zlib.crc32(b"".join(part.crc32 for part in sent)).to_bytes(4)
+        return self._bucket.crc32_of(self._key) == b64encode(checksum).decode()
 
     def _send(self, number: int, content: bytes) -> _Sent:
         try:
@@ -84,7 +84,7 @@ class Parts:
             fields = {"Key": self._key["Key"], "UploadId": self._upload, "PartNumber": number}
             if self._has_crc32:
                 fields |= {"ChecksumAlgorithm": "CRC32"} | self._crc32_field(crc32)
-            etag = self._bucket.until_whole(self._name, content, self._bucket.client.upload_part, fields, digest)
+            etag = self._bucket.until_intact(self._name, content, self._bucket.client.upload_part, fields, digest)
             return _Sent(etag, crc32, digest)
         finally:
             self._bucket.free.release()

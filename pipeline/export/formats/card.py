@@ -69,13 +69,13 @@ class Counts:
         length, self._length = self._length, 0
         if not length:
             return
-        told, review = source.recording.manifest.get("provenance", {}), source.review
+        provenance, review = source.recording.manifest.get("provenance", {}), source.review
         self.demonstrations[self._split(source)] += 1
         self.sites += Counter(websites(source))
         self.lengths[next((f"{low} to {high}" for low, high in _LENGTHS if length <= high), "201 and more")] += 1
-        self.actors[" ".join(filter(None, (told.get("actor", _UNTOLD), told.get("agent"))))] += 1
-        self.consents[{True: "given", False: "not given", None: _UNTOLD}[told.get("consent")]] += 1
-        self.licenses[told.get("license", _UNTOLD)] += 1
+        self.actors[" ".join(filter(None, (provenance.get("actor", _UNTOLD), provenance.get("agent"))))] += 1
+        self.consents[{True: "given", False: "not given", None: _UNTOLD}[provenance.get("consent")]] += 1
+        self.licenses[provenance.get("license", _UNTOLD)] += 1
         self.statuses[review.status or _UNTOLD] += 1
         self.reviewers |= {*review.annotators, review.validator} - {""}
         self.validated += bool(review.validator)
@@ -85,9 +85,9 @@ class Counts:
         names = [self.names.get(split, split) for split in SPLITS]
         return [name for name in names if self.demonstrations[name]]
 
-    def told_licenses(self) -> list[str]:
+    def license_names(self) -> list[str]:
         """Licences of the recordings, each once; empty for those that tell none."""
-        return sorted("" if each == _UNTOLD else each for each in self.licenses)
+        return sorted("" if license_ == _UNTOLD else license_ for license_ in self.licenses)
 
     def sizes(self, words: Words) -> str:
         """How many demonstrations and rows there are, in words."""
@@ -142,13 +142,13 @@ def _ranked(counter: Counter[str]) -> list[tuple[str, int]]:
 def _table(title: str, names: tuple[str, ...], rows: Sequence[tuple]) -> str:
     """A table; each row with a bar for its last number, so that the distribution is seen at once."""
     lines = [f"## {title}", "", f"| {' | '.join(names)} | |", "|" + "---|" * (len(names) + 1)]
-    most = max((row[-1] for row in rows), default=0)
-    return "\n".join([*lines, *(f"| {' | '.join(_cell(value) for value in row)} | {_bar(row[-1], most)} |"
+    highest = max((row[-1] for row in rows), default=0)
+    return "\n".join([*lines, *(f"| {' | '.join(_cell(value) for value in row)} | {_bar(row[-1], highest)} |"
                                 for row in rows)])
 
 
-def _bar(number: int, most: int) -> str:
-    return "█" * round(_BAR * number / most) or "▏" if number else ""
+def _bar(number: int, highest: int) -> str:
+    return "█" * round(_BAR * number / highest) or "▏" if number else ""
 
 
 def _license(counts: Counts) -> list[str]:
@@ -175,9 +175,9 @@ def _cell(value) -> str:
 
 
 def _limits(options: Options, summary: Summary) -> str:
-    taken = ", ".join(f"{kind} {count}" for kind, count in sorted(summary.redacted.items())) or "none was found"
+    redacted = ", ".join(f"{kind} {count}" for kind, count in sorted(summary.redacted.items())) or "none was found"
     allowed = f" Left in by decision of the publisher: {', '.join(sorted(options.allow))}." if options.allow else ""
-    return _LIMITS.format(taken=taken, allowed=allowed, names=_NAMES if options.names else _NO_NAMES)
+    return _LIMITS.format(taken=redacted, allowed=allowed, names=_NAMES if options.names else _NO_NAMES)
 
 
 _ABOUT = """# Demonstrations of web tasks

@@ -6,7 +6,7 @@ from typing import Any
 
 from pipeline.export.grammars.acts import NoForm, picture_size
 from pipeline.export.grammars.table import USUAL
-from pipeline.export.model_input.prompt import History, answer, in_sight, in_words, told
+from pipeline.export.model_input.prompt import History, answer, build_prompt, in_words, visible_elements
 from pipeline.export.model_input.set_of_marks import Mark, legend
 from pipeline.export.source import File, Line, Options, Source, Tally
 from schemas.files import dump_line
@@ -74,7 +74,7 @@ class _Samples(Acted):
     def _sample(self, index: int, turn: Turn, state: TurnState | None) -> Iterator[File | Line | Counted]:
         good = state is not None and state["screenshot_status"] == "good"
         picture = self.states.picture(state) if state and good else None
-        tabs = len(self.session.tabs), _place(self.session.tabs, state)
+        tabs = len(self.session.tabs), _tab_index(self.session.tabs, state)
         own = turn["state"] if turn["type"] == "browser" else None
         act = self.session.act(index, self.states.page(own) if own else None, picture_size(picture))
         try:
@@ -87,7 +87,7 @@ class _Samples(Acted):
         element = turn["element"] if turn["type"] == "browser" else None
         target: Element | None = {**element, "uid": act.uid} if element and act.uid is not None else None
         row = self._row(turn, state, target, picture, tabs, action, f"{self.source.name}-{index:04d}")
-        yield from self.once.taken()
+        yield from self.once.take_waiting()
         yield Line(f"{self.source.split}.jsonl", dump_line(row))
         yield Line(f"sharegpt/{self.source.split}.jsonl", dump_line(_as_texts(row)))
         yield Counted(row["intent"], "good" if picture else "none")
@@ -103,16 +103,16 @@ class _Samples(Acted):
             self.tally.notes["sample without a picture: there is no good one"] += 1
         marks: list[Mark] = []
         if self.options.set_of_marks and state and picture:
-            marked, marks = self.states.marked(state)
+            marked, marks = self.states.with_marks(state)
             images += [self._image(f"{name}-marked", marked)] if marked else []
         elements = ""
         if self.grammar.by_uid and state:
             numbers = {mark.uid: mark.number for mark in marks}
             table = self.states.table(state)
-            elements = in_sight(table, self.states.page(state), target, numbers, self.options.budget)
+            elements = visible_elements(table, self.states.page(state), target, numbers, self.options.budget)
             if target is not None and target["uid"] not in table:
                 self.tally.notes["target that the recording does not have in sight"] += 1
-        text = told(self.source.demonstration["task"], self.history, state, tabs, elements)
+        text = build_prompt(self.source.demonstration["task"], self.history, state, tabs, elements)
         content = [*({"type": "image"} for _ in images), {"type": "text", "text": text}]
         row = {"messages": [self._system, {"role": "user", "content": content}, answer(action)], "images": images,
                "demonstration": self.source.id, "turn": turn["id"],
@@ -142,5 +142,5 @@ def _harmless(text: str) -> str:
     return text
 
 
-def _place(tabs: list[int], state: TurnState | None) -> int | None:
+def _tab_index(tabs: list[int], state: TurnState | None) -> int | None:
     return tabs.index(state["tab"]) if state and state["tab"] in tabs else None

@@ -14,7 +14,7 @@ from pipeline.export.manifest import ManifestFile
 
 NAME = "croissant.json"
 VERSION = "http://mlcommons.org/croissant/1.0"
-TEXT, WHOLE, NUMBER, PICTURE = "sc:Text", "sc:Integer", "sc:Float", "sc:ImageObject"
+TEXT, INTEGER, NUMBER, PICTURE = "sc:Text", "sc:Integer", "sc:Float", "sc:ImageObject"
 _SPLITS = "splits"
 _SPDX = "https://spdx.org/licenses/"
 # The context that the specification gives; readers compare it with theirs.
@@ -94,20 +94,20 @@ class Description:
 
 def present(description: Description, files: Iterable[ManifestFile]) -> tuple[Description, list[ManifestFile]]:
     """The description without what no file of the export is; and the files that are listed, by their paths."""
-    missing = {each.id: each for each in description.file_sets}
+    missing = {file_set.id: file_set for file_set in description.file_sets}
     listed = []
     for file in files:
         if _media_type(file["path"], description.listed):
             listed.append(file)
-        for each in list(missing.values()):
-            if any(fnmatchcase(file["path"], pattern) for pattern in ([each.archives] if each.archives else
-                                                                      each.includes)):
-                del missing[each.id]
-    kept = replace(
-        description, file_sets=[each for each in description.file_sets if each.id not in missing],
+        for file_set in list(missing.values()):
+            if any(fnmatchcase(file["path"], pattern) for pattern in ([file_set.archives] if file_set.archives else
+                                                                      file_set.includes)):
+                del missing[file_set.id]
+    described = replace(
+        description, file_sets=[file_set for file_set in description.file_sets if file_set.id not in missing],
         record_sets=[records for records in description.record_sets
-                     if not any(each.files in missing for each in records.fields)])
-    return kept, sorted(listed, key=lambda file: file["path"])
+                     if not any(file_set.files in missing for file_set in records.fields)])
+    return described, sorted(listed, key=lambda file: file["path"])
 
 
 def croissant(description: Description, files: Sequence[ManifestFile], about: str, licenses: Sequence[str]
@@ -119,9 +119,9 @@ def croissant(description: Description, files: Sequence[ManifestFile], about: st
     if len(licenses) == 1 and licenses[0]:
         document["license"] = license_of(licenses[0])
     document["distribution"] = [*(_file(file, description.listed) for file in files),
-                                *(_file_set(each, files) for each in description.file_sets)]
+                                *(_file_set(file_set, files) for file_set in description.file_sets)]
     splits = [_split_names(description.splits)] if any(
-        each.splits for records in description.record_sets for each in records.fields) else []
+        field_.splits for records in description.record_sets for field_ in records.fields) else []
     document["recordSet"] = [*splits, *map(_record_set, description.record_sets)]
     return document
 
@@ -151,11 +151,13 @@ def _media_type(path: str, listed: Mapping[str, str]) -> str:
     return next((type_ for pattern, type_ in listed.items() if fnmatchcase(path, pattern)), "")
 
 
-def _file_set(each: FileSet, files: Sequence[ManifestFile]) -> dict[str, Any]:
-    written: dict[str, Any] = {"@type": "cr:FileSet", "@id": each.id, "name": each.id, "description": each.about}
-    if each.archives:
-        written["containedIn"] = [{"@id": file["path"]} for file in files if fnmatchcase(file["path"], each.archives)]
-    return written | {"encodingFormat": each.media_type, "includes": list(each.includes)}
+def _file_set(file_set: FileSet, files: Sequence[ManifestFile]) -> dict[str, Any]:
+    written: dict[str, Any] = {"@type": "cr:FileSet", "@id": file_set.id, "name": file_set.id,
+                               "description": file_set.about}
+    if file_set.archives:
+        written["containedIn"] = [{"@id": file["path"]} for file in files
+                                  if fnmatchcase(file["path"], file_set.archives)]
+    return written | {"encodingFormat": file_set.media_type, "includes": list(file_set.includes)}
 
 
 def _split_names(splits: Sequence[str]) -> dict[str, Any]:
@@ -171,24 +173,24 @@ def _record_set(records: RecordSet) -> dict[str, Any]:
                                "description": records.about}
     if records.key:
         written["key"] = [{"@id": f"{records.id}/{name}"} for name in records.key]
-    return written | {"field": [_field(each, records.id) for each in records.fields]}
+    return written | {"field": [_field(field_, records.id) for field_ in records.fields]}
 
 
-def _field(each: Field, records: str) -> dict[str, Any]:
-    written: dict[str, Any] = {"@type": "cr:Field", "@id": f"{records}/{each.name}", "name": each.name}
-    if each.about:
-        written["description"] = each.about
-    extract = ({"column": each.column} if each.column else {"jsonPath": each.path} if each.path else
-               {"fileProperty": each.property})
-    source: dict[str, Any] = {"fileSet": {"@id": each.files}, "extract": extract}
-    if each.regex:
-        source["transform"] = {"regex": each.regex}
-    elif each.inside:
-        source["transform"] = {"jsonPath": each.inside}
-    written |= {"dataType": each.type, "source": source}
-    if each.repeated:
+def _field(field_: Field, records: str) -> dict[str, Any]:
+    written: dict[str, Any] = {"@type": "cr:Field", "@id": f"{records}/{field_.name}", "name": field_.name}
+    if field_.about:
+        written["description"] = field_.about
+    extract = ({"column": field_.column} if field_.column else {"jsonPath": field_.path} if field_.path else
+               {"fileProperty": field_.property})
+    source: dict[str, Any] = {"fileSet": {"@id": field_.files}, "extract": extract}
+    if field_.regex:
+        source["transform"] = {"regex": field_.regex}
+    elif field_.inside:
+        source["transform"] = {"jsonPath": field_.inside}
+    written |= {"dataType": field_.type, "source": source}
+    if field_.repeated:
         written["repeated"] = True
-    if each.splits:
+    if field_.splits:
         written["references"] = {"field": {"@id": f"{_SPLITS}/name"}}
     return written
 

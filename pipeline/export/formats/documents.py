@@ -14,6 +14,6 @@ def write(destination: Destination, options: Options, counts: Counts, words: Wor
     """Write both, when all other files are complete; `files`: pattern of the data files that `datasets` reads by split.
     """
     destination.write("README.md", card(counts, files, options, destination.summary, words).encode())
-    kept, listed = present(description, destination.written())
+    present_description, listed = present(description, destination.written_files())
     about = " ".join(f"{counts.sizes(words)}. {words.about}".split())
-    destination.write_json(NAME, croissant(kept, listed, about, counts.told_licenses()))
+    destination.write_json(NAME, croissant(present_description, listed, about, counts.license_names()))

@@ -14,7 +14,7 @@ from schemas.types import Box, BrowserTurn, Size, TurnState
 
 from . import documents, layouts
 from .card import Counted, Counts, Words
-from .lines import Once
+from .lines import WriteOnce
 
 LOCAL_FILES = "/data/local-files/?d="  # Label Studio serves there what lies below its LOCAL_FILES_DOCUMENT_ROOT
 CONFIG = "label_config.xml"
@@ -49,7 +49,7 @@ def label_config() -> str:
 
 def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | Line | Counted]:
     """The tasks of one demonstration, each picture before the task that names it; equal pictures are written once."""
-    states, once = States(source, UID_ATTRIBUTE, options, "jpg"), Once()
+    states, once = States(source, UID_ATTRIBUTE, options, "jpg"), WriteOnce()
     source = states.source
     tally.redacted += states.known.counts
     said: list[str] = []
@@ -67,7 +67,7 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | L
         data = {"image": LOCAL_FILES + path, "task": source.demonstration["task"], "said": "\n".join(said),
                 "url": state["url"], "title": state["title"], "demonstration": source.id, "turn": turn["id"],
                 "intent": turn["intent"], "text": text_of(turn)}
-        yield from once.taken()
+        yield from once.take_waiting()
         yield Line(f"{source.split}.json", dump_line({
             "data": data, "predictions": [{"model_version": "recorded", "result": _result(data, size, rectangle)}]}))
         yield Counted(turn["intent"], "good")
@@ -115,8 +115,8 @@ def rectangle_of(box: Box, viewport: Size, size: Size) -> dict[str, float] | Non
         return None
     scale = size["width"] / viewport["width"]
 
-    def percent(at: float, length: int) -> float:
-        return min(max(100 * at * scale / length, 0.0), 100.0)
+    def percent(pixels: float, length: int) -> float:
+        return min(max(100 * pixels * scale / length, 0.0), 100.0)
 
     left, right = (percent(box["x"] + more, size["width"]) for more in (0, box["width"]))
     top, bottom = (percent(box["y"] + more, size["height"]) for more in (0, box["height"]))

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from .croissant import NUMBER, PICTURE, TEXT, WHOLE, Description, Field, FileSet, RecordSet, split_in
+from .croissant import INTEGER, NUMBER, PICTURE, TEXT, Description, Field, FileSet, RecordSet, split_in
 
 _PARQUET, _TAR = "application/x-parquet", "application/x-tar"
 _JSON, _LINES = "application/json", "application/jsonlines"
 _MEDIA = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
-_TYPES = {"string": TEXT, "large_string": TEXT, "int32": WHOLE, "double": NUMBER}
+_TYPES = {"string": TEXT, "large_string": TEXT, "int32": INTEGER, "double": NUMBER}
 _ABOUT = {
     "demonstration": "id of the demonstration", "recording": "id of the recording that it is of",
     "task": "what was to be done, in words", "index": "number of the turn in the demonstration, from 0",
@@ -122,10 +122,10 @@ def demonstrations(kind: str) -> Description:
             Field("timestamp", NUMBER, "replays", path="$.data[*].timestamp", about=_ABOUT["timestamp"])]),
          _pictures("screenshot-files", "(.*)", "path", "path of the file"),
          RecordSet("candidates", "One record a candidate.", [*_lines("candidate-files", {
-             "demo_name": TEXT, "turn_index": WHOLE, "uid": TEXT, "query": TEXT, "doc": TEXT, "label": WHOLE,
-             "score": NUMBER, "rank": WHOLE})]),
+             "demo_name": TEXT, "turn_index": INTEGER, "uid": TEXT, "query": TEXT, "doc": TEXT, "label": INTEGER,
+             "score": NUMBER, "rank": INTEGER})]),
          RecordSet("records", "One record a turn that a model is to predict.", [*_lines("record-files", {
-             "demo_name": TEXT, "turn_index": WHOLE, "screenshot": TEXT, "html": TEXT, "action": TEXT})])])
+             "demo_name": TEXT, "turn_index": INTEGER, "screenshot": TEXT, "html": TEXT, "action": TEXT})])])
 
 
 def lines(files: Mapping[str, str], kind: str) -> Description:

@@ -52,7 +52,7 @@ class LineFiles(Files, ABC):
                         layouts.lines(files, self.options.screenshots or "jpg"))
 
 
-class Once:
+class WriteOnce:
     """Files of one demonstration; a content that was there before keeps its first name."""
 
     def __init__(self) -> None:
@@ -67,10 +67,10 @@ class Once:
             self._waiting.append(File(path, content))
         return self._written[digest]
 
-    def taken(self) -> list[File]:
+    def take_waiting(self) -> list[File]:
         """The files that are new since the last time."""
-        taken, self._waiting = self._waiting, []
-        return taken
+        files, self._waiting = self._waiting, []
+        return files
 
 
 class Acted:
@@ -84,4 +84,4 @@ class Acted:
         self.grammar = GRAMMARS[options.grammar or USUAL]
         self.turns = self.source.turns
         self.session = Session(self.turns, source.recording, self.states.known)
-        self.once = Once()
+        self.once = WriteOnce()

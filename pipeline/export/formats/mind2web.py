@@ -123,7 +123,7 @@ class _Task:
         if picture := self.states.picture(state):
             beside["screenshot"] = self._file(f"screenshots/{name}.{self.states.kind}", picture)
         if self.options.set_of_marks:
-            marked, marks = self.states.marked(state)
+            marked, marks = self.states.with_marks(state)
             beside["marks"] = json.dumps(legend(marks))
             beside["marked_screenshot"] = marked and self._file(f"marks/{name}.{self.states.kind}", marked) or ""
         if self.options.axtree:

@@ -13,7 +13,7 @@ from schemas.intents import INTENTS
 from schemas.types import Element, Point, Turn, TurnState
 
 from .card import Counted
-from .mind2web_cleaning import candidates, cleaned, written
+from .mind2web_cleaning import candidates, clean_page, serialize
 from .mind2web_pages import NODE_ID, number
 
 NAMESPACE = UUID("5b0ff5d2-2f0c-5d4f-9c53-1f6b6e2f7a41")  # never another: the ids of published actions are made of it
@@ -96,11 +96,11 @@ class Actions:
             self.tally.notes["target without a box"] += 1
         boxes = self.states.boxes(state) | ({uid: box} if box else {})
         numbered = number(page, table, boxes, state["scroll"] if self._of_page else _CORNER)
-        tree = cleaned(numbered, uid)
+        tree = clean_page(numbered, uid)
         target = numbered.nodes[uid].get(NODE_ID, "")
         action_uid = str(uuid5(self._id, _named(turn["id"])))
         return {
-            "action_uid": action_uid, "raw_html": numbered.raw(uid, action_uid), "cleaned_html": written(tree),
+            "action_uid": action_uid, "raw_html": numbered.raw(uid, action_uid), "cleaned_html": serialize(tree),
             "operation": _operation(turn),
             "pos_candidates": [numbered.candidate(target) | {"is_original_target": True, "is_top_level_target": True}],
             "neg_candidates": [numbered.candidate(other) for other in candidates(tree) if other != target]}

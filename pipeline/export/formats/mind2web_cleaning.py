@@ -12,7 +12,7 @@ from .mind2web_pages import CLICKABLE, NODE_ID, NumberedPage, salient, text_numb
 _UNSEEN = frozenset({"head", "script", "style", "noscript", "template", "link", "meta", "base"})
 _HIDDEN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)", re.I)
 _NAME = re.compile(r"[^A-Za-z0-9_.-]")
-_KEPT_EMPTY = ("input", "textarea", "select", "option", "img", "iframe", "canvas")
+_TAGS_ALLOWED_EMPTY = ("input", "textarea", "select", "option", "img", "iframe", "canvas")
 # HTML parsers drop a row or cell outside of a table.
 _TABLE_PARTS = frozenset({"caption", "col", "colgroup", "thead", "tbody", "tfoot", "tr", "td", "th"})
 _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source",
@@ -20,19 +20,19 @@ _VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "
 _NO_CANDIDATE = ("html", "head", "body", "text")
 
 
-def cleaned(page: NumberedPage, target: str) -> etree._Element:
+def clean_page(page: NumberedPage, target: str) -> etree._Element:
     """The tree of what a reader needs; the target, a uid, is always in it."""
     wanted = page.nodes[target]
     way = {node.get(NODE_ID, "") for node in (wanted, *wanted.iterancestors())}
-    kept = _clean(page.root, way, wanted.get(NODE_ID, ""))
-    if len(kept) == 1 and kept[0].tag == "html":
-        return kept[0]
+    cleaned_root = _clean(page.root, way, wanted.get(NODE_ID, ""))
+    if len(cleaned_root) == 1 and cleaned_root[0].tag == "html":
+        return cleaned_root[0]
     root = etree.Element("html", {NODE_ID: page.root.get(NODE_ID, "")})
-    root.extend(kept)
+    root.extend(cleaned_root)
     return root
 
 
-def written(tree: etree._Element) -> str:
+def serialize(tree: etree._Element) -> str:
     """A cleaned tree as text: only elements that are always empty in HTML are written as `<br/>`."""
     for node in tree.iter(etree.Element):
         if len(node) == 0 and not node.text and node.tag not in _VOID:
@@ -61,7 +61,7 @@ def _clean(node: etree._Element, way: set[str], target: str) -> list[etree._Elem
         table = node.tag == "table" and any(child.tag in _TABLE_PARTS for child in children)
         if not said and len(children) <= 1 and not table:
             return children
-        if not children and node.tag not in _KEPT_EMPTY and not said.keys() - {"id"}:
+        if not children and node.tag not in _TAGS_ALLOWED_EMPTY and not said.keys() - {"id"}:
             return []
     copy = etree.Element(_xml_name(node.tag), {NODE_ID: identity} | said)
     copy.extend(children)

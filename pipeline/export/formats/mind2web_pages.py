@@ -75,11 +75,11 @@ def number(page: Page, rows: dict[str, TableRow], boxes: dict[str, Box], origin:
     by_number: dict[str, etree._Element] = {}
     first = next(iter(page.elements.values()), None)
     root = etree.Element("html") if first is None else copy.deepcopy(first.getroottree().getroot())
-    for place, node in enumerate(root.iter(etree.Element)):
+    for index, node in enumerate(root.iter(etree.Element)):
         uid = node.attrib.pop(page.uid_attribute, None)
         for name in _OURS:
             node.attrib.pop(name, None)
-        name = str(1 + _STRIDE * place)
+        name = str(1 + _STRIDE * index)
         node.set(NODE_ID, name)
         by_number[name] = node
         if uid is None or uid in nodes:
@@ -102,11 +102,11 @@ def text_number(node: etree._Element, *, behind: bool) -> str:
 
 def salient(node: etree._Element) -> dict[str, str]:
     """The attributes that say something, under the authors' names."""
-    found = {written: xml_text(value)[:LONGEST] for name, written in SALIENT.items() if (value := node.get(name))}
+    attributes = {written: xml_text(value)[:LONGEST] for name, written in SALIENT.items() if (value := node.get(name))}
     for name in ("checked", "selected"):  # attributes that say it by being there
         if name in node.attrib:
-            found[SALIENT[name]] = "true"
-    return found
+            attributes[SALIENT[name]] = "true"
+    return attributes
 
 
 def xml_text(text: str) -> str:

@@ -75,12 +75,12 @@ def _row(action: Action, actions: Actions, options: Options) -> dict[str, Any]:
     fields, states, state = action.fields, actions.states, action.turn["state"]
     row = {"action_uid": fields["action_uid"], "raw_html": fields["raw_html"], "cleaned_html": fields["cleaned_html"],
            "operation": json.dumps(fields["operation"]),
-           "pos_candidates": [json.dumps(each) for each in fields["pos_candidates"]],
-           "neg_candidates": [json.dumps(each) for each in fields["neg_candidates"]],
+           "pos_candidates": [json.dumps(candidate) for candidate in fields["pos_candidates"]],
+           "neg_candidates": [json.dumps(candidate) for candidate in fields["neg_candidates"]],
            **{name: actions.head[name] for name in _ABOUT_TASK},
            "screenshot": image(states.picture(state), fields["action_uid"], states.kind)}
     if options.set_of_marks:
-        marked, marks = states.marked(state)
+        marked, marks = states.with_marks(state)
         row |= {"marks": json.dumps(legend(marks)),
                 "marked_screenshot": image(marked, f"{fields['action_uid']}-marked", states.kind)}
     if options.axtree:

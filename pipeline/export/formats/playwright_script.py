@@ -10,7 +10,7 @@ from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.states import States
 from pipeline.pages.dom import Page
-from pipeline.privacy.redacting import taken_out
+from pipeline.privacy.redacting import has_redactions
 from pipeline.turns.first_state import first_state
 from schemas import UID_ATTRIBUTE
 from schemas.intents import INTENTS
@@ -24,7 +24,7 @@ from .playwright_template import HEAD, HELPERS, TAIL
 _WORDS = Words("action", "intent", """One Playwright script (Python, sync API) a demonstration, which does its actions
 again. Values that were taken out are read from the environment, as told at the top of each.""")
 _BUTTONS = ("left", "middle", "right")
-_WHOLE_PAGE = ("html", "body")
+_ROOT_TAGS = ("html", "body")
 _AREAS = ("canvas", "svg", "img", "area")  # where it matters which part of the element is clicked
 _HTTP = ("http://", "https://")
 
@@ -72,7 +72,7 @@ class _Script:
         self.turns = self.source.turns
         self.session = Session(self.turns, source.recording, self.states.known)
         self.placeholders: dict[str, str] = {}
-        self._told: list[str] = []  # comments beside the placeholders
+        self._comments: list[str] = []  # comments beside the placeholders
         self.origin = ""
         self._number = 0
         self._tab: int | None = None
@@ -87,7 +87,7 @@ class _Script:
         size = first["viewport"] if first else self.source.recording.manifest["viewport"]
         viewport = {"width": size["width"], "height": size["height"]} if size else None
         values = "".join(f"\n    {literal(name)}: {literal(value)},  # {about}"
-                         for (name, value), about in zip(self.placeholders.items(), self._told, strict=True))
+                         for (name, value), about in zip(self.placeholders.items(), self._comments, strict=True))
         placeholders = f"{{{values}\n}}" if values else "{}"
         return (f"TASK = {literal(self.source.demonstration['task'])}\nPLACEHOLDERS = {placeholders}\n"
                 f"RECORDED_ORIGIN = {literal(self.origin)}\nVIEWPORT = {literal(viewport)}\n")
@@ -126,19 +126,19 @@ class _Script:
     def _begin(self) -> list[str]:
         """The tabs that were open, at the addresses that they had; the first load goes to its own."""
         written = ["pages = {}"]
-        seen: dict[int, str] = {}
+        tabs_visited: dict[int, str] = {}
         acted = [turn for turn in self.turns if turn["type"] == "browser"]
         for turn in acted:
             if turn["state"]:
-                seen.setdefault(turn["state"]["tab"], turn["state"]["url"])
+                tabs_visited.setdefault(turn["state"]["tab"], turn["state"]["url"])
         loads = [turn["arguments"]["url"] for turn in acted if turn["intent"] == "load"]
-        known = [url for url in (*seen.values(), *loads) if url.startswith(_HTTP)]
+        known = [url for url in (*tabs_visited.values(), *loads) if url.startswith(_HTTP)]
         if known:
             parts = urlsplit(known[0]) if _splits(known[0]) else None
             self.origin = f"{parts.scheme}://{parts.netloc}" if parts else ""
         for number, tab in enumerate(self.session.tabs or [1]):
             written.append(f"pages[{literal(tab)}] = {'context.new_page()' if number else 'page'}")
-            url = seen.get(tab, "")
+            url = tabs_visited.get(tab, "")
             first = next((turn for turn in acted if turn["state"] and turn["state"]["tab"] == tab), None)
             if url.startswith(_HTTP) and not (first and first["intent"] == "load"):
                 written.append(f"pages[{literal(tab)}].goto({self._address(url, 'Load')})")
@@ -153,22 +153,22 @@ class _Script:
 
     def _dialogs(self) -> dict[int, list[BrowserTurn]]:
         """Dialogs by the number of the turn before them, which makes the page ask."""
-        found: dict[int, list[BrowserTurn]] = {}
+        dialogs_by_turn: dict[int, list[BrowserTurn]] = {}
         before: int | None = None
         for index, turn in enumerate(self.turns):
             if turn["type"] == "browser" and turn["intent"] == "dialog" and before is not None:
-                found.setdefault(before, []).append(turn)
+                dialogs_by_turn.setdefault(before, []).append(turn)
             elif turn["type"] == "browser":
                 before = index
-        return found
+        return dialogs_by_turn
 
     def _answers(self, dialogs: list[BrowserTurn]) -> list[str]:
         if not dialogs:
             return []
         self._answered.update(turn["id"] for turn in dialogs)
-        told = [(turn["arguments"]["accepted"], turn["arguments"].get("text")) for turn in dialogs]
+        dialog_answers = [(turn["arguments"]["accepted"], turn["arguments"].get("text")) for turn in dialogs]
         answers = ", ".join(f"({bool(accepted)}, {None if text is None else self._value(text, 'Dialog')})"
-                            for accepted, text in told)
+                            for accepted, text in dialog_answers)
         return [f"answer(page, {answers})"]
 
     def _act(self, act: Act, turn: BrowserTurn, state: TurnState | None) -> list[str]:
@@ -182,25 +182,25 @@ class _Script:
             raise NoForm(f"{act.intent}: no element")
         if (scope := frames(self._page, element["frame"])) is None:
             raise NoForm(f"{act.intent}: its frame is not known")
-        if not (found := ways(scope, element)):
+        if not (locators := ways(scope, element)):
             raise NoForm(f"{act.intent}: nothing tells where its target is")
         if scope != "page":
             self._frame = [f"frame = {scope}"]
-            found = [f"frame{way[len(scope):]}" for way in found]
-        return f"find({', '.join(found)})"
+            locators = [f"frame{way[len(scope):]}" for way in locators]
+        return f"find({', '.join(locators)})"
 
     def _value(self, text: str, label: str) -> str:
         """A text as it stands in the script; what was taken out is read from the environment."""
-        if not taken_out(text.encode("utf-8", "replace")):
+        if not has_redactions(text.encode("utf-8", "replace")):
             return literal(text)
         name = f"DEMOTAPE_VALUE_{len(self.placeholders) + 1}"
         self.placeholders[name] = text
-        self._told.append(f"{self._number}: {label}")
+        self._comments.append(f"{self._number}: {label}")
         self.tally.notes["value that was taken out: the script reads it from the environment"] += 1
         return f"VALUES[{literal(name)}]"
 
     def _address(self, url: str, label: str) -> str:
-        if taken_out(url.encode("utf-8", "replace")):
+        if has_redactions(url.encode("utf-8", "replace")):
             return self._value(url, label)
         if self.origin and url.startswith(f"{self.origin}/"):
             return f"ORIGIN + {literal(url[len(self.origin):])}"
@@ -208,80 +208,80 @@ class _Script:
 
     # How each intent is written.
 
-    def pointer(self, act: Act, told: dict, element: Element | None) -> list[str]:
+    def pointer(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
         """A click, double click or hover; a click without an element by its place."""
-        if told["button"] >= len(_BUTTONS):
+        if arguments["button"] >= len(_BUTTONS):
             raise NoForm(f"{act.intent}: another mouse button")
         named: dict[str, Any] = {}
-        if told["button"] and act.intent != "hover":
-            named["button"] = _BUTTONS[told["button"]]
-        if element is None and act.intent == "click" and told["x"] is not None and told["y"] is not None:
-            return [f"page.mouse.click({literal(told['x'])}, {literal(told['y'])}{_named(named)})"]
-        found = self._find(act, element)
-        if told.get("keyboard"):
-            return [f'{found}.press("Enter")']
-        if held := [name for name in ("Alt", "Control", "Meta", "Shift") if name in told["modifiers"]]:
-            named["modifiers"] = held
+        if arguments["button"] and act.intent != "hover":
+            named["button"] = _BUTTONS[arguments["button"]]
+        if element is None and act.intent == "click" and arguments["x"] is not None and arguments["y"] is not None:
+            return [f"page.mouse.click({literal(arguments['x'])}, {literal(arguments['y'])}{_named(named)})"]
+        locator = self._find(act, element)
+        if arguments.get("keyboard"):
+            return [f'{locator}.press("Enter")']
+        if modifiers := [name for name in ("Alt", "Control", "Meta", "Shift") if name in arguments["modifiers"]]:
+            named["modifiers"] = modifiers
         box = element["bbox"] if element else None
-        if element and box and element["tag"] in _AREAS and told["x"] is not None and told["y"] is not None:
-            named["position"] = {"x": told["x"] - box["x"], "y": told["y"] - box["y"]}
-        return [f"{found}.{act.intent}({_named(named)[2:]})"]
+        if element and box and element["tag"] in _AREAS and arguments["x"] is not None and arguments["y"] is not None:
+            named["position"] = {"x": arguments["x"] - box["x"], "y": arguments["y"] - box["y"]}
+        return [f"{locator}.{act.intent}({_named(named)[2:]})"]
 
-    def text_input(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        return [f"enter({self._find(act, element)}, {self._value(told['text'], 'Typing')})"]
+    def text_input(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        return [f"enter({self._find(act, element)}, {self._value(arguments['text'], 'Typing')})"]
 
-    def change(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        found = self._find(act, element)
-        if "value" not in told:
-            return [f"tick({found}, {bool(told.get('checked'))})"]
+    def change(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        locator = self._find(act, element)
+        if "value" not in arguments:
+            return [f"tick({locator}, {bool(arguments.get('checked'))})"]
         method = "select_option" if element and element["tag"] == "select" else "fill"
-        return [f"{found}.{method}({self._value(told['value'], 'Change')})"]
+        return [f"{locator}.{method}({self._value(arguments['value'], 'Change')})"]
 
-    def load(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        if not told["url"].startswith((*_HTTP, "about:")):
+    def load(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        if not arguments["url"].startswith((*_HTTP, "about:")):
             raise NoForm("load: no address of the web")
-        return [f"page.goto({self._address(told['url'], 'Load')})"]
+        return [f"page.goto({self._address(arguments['url'], 'Load')})"]
 
-    def press(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        if element is None or element["tag"] in _WHOLE_PAGE:
-            return [f"page.keyboard.press({literal(told['key'])})"]
-        return [f"{self._find(act, element)}.press({literal(told['key'])})"]
+    def press(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        if element is None or element["tag"] in _ROOT_TAGS:
+            return [f"page.keyboard.press({literal(arguments['key'])})"]
+        return [f"{self._find(act, element)}.press({literal(arguments['key'])})"]
 
-    def paste(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        focus = [] if element is None or element["tag"] in _WHOLE_PAGE else [f"{self._find(act, element)}.focus()"]
-        return [*focus, f"page.keyboard.insert_text({self._value(told['text'], 'Paste')})"]
+    def paste(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        focus = [] if element is None or element["tag"] in _ROOT_TAGS else [f"{self._find(act, element)}.focus()"]
+        return [*focus, f"page.keyboard.insert_text({self._value(arguments['text'], 'Paste')})"]
 
-    def scroll(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        to = literal([told['x'], told['y']])
-        if element is None or (not element["frame"] and element["tag"] in _WHOLE_PAGE):
+    def scroll(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        to = literal([arguments['x'], arguments['y']])
+        if element is None or (not element["frame"] and element["tag"] in _ROOT_TAGS):
             return [f'page.evaluate("([x, y]) => scrollTo(x, y)", {to})']
         return [f'{self._find(act, element)}.evaluate("(part, [x, y]) => part.scrollTo(x, y)", {to})']
 
-    def tab(self, act: Act, told: dict, element: Element | None) -> list[str]:
+    def tab(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
         """A tab that is opened, closed or shown."""
         if act.intent == "tabcreate":
             page = "opened(context, pages)" if act.opened else "context.new_page()"
-            return [f"pages[{literal(told['tab'])}] = {page}"]
+            return [f"pages[{literal(arguments['tab'])}] = {page}"]
         if act.intent == "tabremove":
-            return [f"close(pages.pop({literal(told['tab'])}))"] if act.place is not None else _closed(act)
-        if act.place is None:
+            return [f"close(pages.pop({literal(arguments['tab'])}))"] if act.tab_index is not None else _closed(act)
+        if act.tab_index is None:
             return _closed(act)
-        self._tab = told["target"]
+        self._tab = arguments["target"]
         return [f"page = pages[{literal(self._tab)}]", "page.bring_to_front()"]
 
-    def drag(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        start, end = told["from"], told["to"]
+    def drag(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        start, end = arguments["from"], arguments["to"]
         return [f"page.mouse.move({literal(start['x'])}, {literal(start['y'])})", "page.mouse.down()",
                 f"page.mouse.move({literal(end['x'])}, {literal(end['y'])}, steps=10)", "page.mouse.up()"]
 
-    def dialog(self, act: Act, told: dict, element: Element | None) -> list[str]:
+    def dialog(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
         """Nothing: it is answered before what makes the page ask."""
         if act.turn["id"] not in self._answered:
             raise NoForm("dialog: what made the page ask is not in the script")
         return []
 
-    def upload(self, act: Act, told: dict, element: Element | None) -> list[str]:
-        names = [name.replace("\\", "/").rpartition("/")[2].replace("\0", "") for name in told["files"]]
+    def upload(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        names = [name.replace("\\", "/").rpartition("/")[2].replace("\0", "") for name in arguments["files"]]
         files = ", ".join(f"FILES / {literal(name)}" for name in names if name not in ("", ".", ".."))
         return [f"{self._find(act, element)}.set_input_files([{files}])"]
 

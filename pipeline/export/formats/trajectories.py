@@ -42,15 +42,15 @@ class _Trajectory(Acted):
 
     def all(self) -> Iterator[File | Line | Counted]:
         """Pages and pictures before the lines that name them."""
-        seen: BrowserTurn | None = None
+        previous: BrowserTurn | None = None
         for index, turn in enumerate(self.turns):
             if turn["type"] == "browser" and turn["state"]:
-                seen = turn
+                previous = turn
             if turn["type"] == "chat" and turn["speaker"] != "navigator":
                 self._said.append({"speaker": turn["speaker"], "utterance": turn["utterance"]})
                 continue
-            row = self._step(index, turn, seen)
-            yield from self.once.taken()
+            row = self._step(index, turn, previous)
+            yield from self.once.take_waiting()
             if row:
                 yield from self._end(row["observation"]["id"])
                 self._waiting = row
@@ -67,8 +67,8 @@ class _Trajectory(Acted):
             yield Counted(row["intent"], row["observation"]["screenshot_status"])
             self.tally.turns += 1
 
-    def _step(self, index: int, turn: Turn, seen: BrowserTurn | None) -> dict[str, Any] | None:
-        state = seen["state"] if seen else None
+    def _step(self, index: int, turn: Turn, previous: BrowserTurn | None) -> dict[str, Any] | None:
+        state = previous["state"] if previous else None
         picture = self.states.picture(state) if state else None
         good = picture if state and state["screenshot_status"] == "good" else None
         own = turn["state"] if turn["type"] == "browser" else None
@@ -83,16 +83,16 @@ class _Trajectory(Acted):
         name = f"{self.source.name}-{index:04d}"
         said, self._said = self._said, []
         return {"demonstration": self.source.id, "task": self.source.demonstration["task"], "turn": turn["id"],
-                "intent": act.intent, "utterances": said, "observation": self._observation(name, seen, picture),
+                "intent": act.intent, "utterances": said, "observation": self._observation(name, previous, picture),
                 "action": action, "left_out": 0, "outcome": self.outcome}
 
-    def _observation(self, name: str, seen: BrowserTurn | None, picture: bytes | None) -> dict[str, Any]:
+    def _observation(self, name: str, previous: BrowserTurn | None, picture: bytes | None) -> dict[str, Any]:
         """What was to be seen: always the same keys."""
-        state = seen["state"] if seen else None
+        state = previous["state"] if previous else None
         page = self.states.page(state) if state else None
         kind = self.states.kind
-        found: dict[str, Any] = {
-            "id": name, "state_turn": seen["id"] if seen else "", "url": state["url"] if state else "",
+        observation: dict[str, Any] = {
+            "id": name, "state_turn": previous["id"] if previous else "", "url": state["url"] if state else "",
             "title": state["title"] if state else "", "tab": state["tab"] if state else -1,
             "viewport_width": state["viewport"]["width"] if state else 0,
             "viewport_height": state["viewport"]["height"] if state else 0,
@@ -100,9 +100,9 @@ class _Trajectory(Acted):
             "screenshot": self.once.path(f"images/{name}.{kind}", picture) if picture else None,
             "screenshot_status": state["screenshot_status"] if state and picture else "none"}
         if self.options.set_of_marks:
-            marked, marks = self.states.marked(state) if state else (None, [])
-            found |= {"marks": json.dumps(legend(marks)),
+            marked, marks = self.states.with_marks(state) if state else (None, [])
+            observation |= {"marks": json.dumps(legend(marks)),
                       "marked_screenshot": self.once.path(f"images/{name}-marked.{kind}", marked) if marked else None}
         if self.options.axtree:
-            found["axtree"] = json.dumps(self.states.tree(state) if state else None)
-        return found
+            observation["axtree"] = json.dumps(self.states.tree(state) if state else None)
+        return observation

@@ -63,7 +63,7 @@ def _sample(source: Source, options: Options, states: States, index: int, turn: 
     record = _record(source, index, turn, element, carrier, status, boxes)
     marked = None
     if options.set_of_marks:
-        marked, marks = states.marked(state) if state else (None, [])
+        marked, marks = states.with_marks(state) if state else (None, [])
         record["marks"] = json.dumps(legend(marks))
     if options.axtree:
         record["axtree"] = json.dumps(states.tree(state) if state else None)
@@ -94,7 +94,8 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
 
 def _provenance(source: Source) -> dict[str, Any]:
     """Who acted, under which terms, and who looked at it; empty where it was not told."""
-    told, review = source.recording.manifest.get("provenance", {}), source.review
-    return {"actor": told.get("actor", ""), "agent": told.get("agent", ""), "license": told.get("license", ""),
-            "consent": {True: "yes", False: "no", None: ""}[told.get("consent")], "review_status": review.status,
+    provenance, review = source.recording.manifest.get("provenance", {}), source.review
+    return {"actor": provenance.get("actor", ""), "agent": provenance.get("agent", ""),
+            "license": provenance.get("license", ""),
+            "consent": {True: "yes", False: "no", None: ""}[provenance.get("consent")], "review_status": review.status,
             "annotators": json.dumps(review.annotators), "validator": review.validator}

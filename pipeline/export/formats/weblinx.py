@@ -163,7 +163,7 @@ class _Demonstration:
                 self._add(f"screenshots/{name}", picture)
             self._pictures[key] = name
             if picture and self.options.set_of_marks:
-                marked, marks = self.states.marked(state)
+                marked, marks = self.states.with_marks(state)
                 self._add(f"marks/marks-{number}-0.{self.states.kind}", marked or b"")
                 self._add(f"marks/marks-{number}.json", json_bytes(legend(marks)))
         return self._pictures[key]

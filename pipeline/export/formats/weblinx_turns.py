@@ -83,14 +83,14 @@ def eight_numbers(box: Box | None, scale: float = 1) -> dict[str, float]:
 
 def page_element(page: Page, uid: str, box: Box | None, zoom: float) -> dict[str, Any]:
     """The target as it stands in the page; its box is multiplied by the zoom, as WebLINX's are."""
-    found = page.elements[uid]
-    attributes = {str(name): str(value) for name, value in found.attrib.items()}
-    tag = attributes.pop(TAG_ATTRIBUTE, found.tag)
-    outer = etree.tostring(found, method="html", encoding="unicode", with_tail=False)
-    inner = escape(found.text or "", quote=False) + "".join(
-        etree.tostring(child, method="html", encoding="unicode") for child in found)
+    node = page.elements[uid]
+    attributes = {str(name): str(value) for name, value in node.attrib.items()}
+    tag = attributes.pop(TAG_ATTRIBUTE, node.tag)
+    outer = etree.tostring(node, method="html", encoding="unicode", with_tail=False)
+    inner = escape(node.text or "", quote=False) + "".join(
+        etree.tostring(child, method="html", encoding="unicode") for child in node)
     return {"attributes": attributes, "bbox": eight_numbers(box, zoom), "tagName": tag.upper(),
-            "textContent": "".join(found.itertext())[:MAX_HTML], "innerHTML": inner[:MAX_HTML],
+            "textContent": "".join(node.itertext())[:MAX_HTML], "innerHTML": inner[:MAX_HTML],
             "outerHTML": outer[:MAX_HTML], "xpath": page.xpath(uid)}
 
 
@@ -129,10 +129,10 @@ def _mouse(turn: BrowserTurn, url: str | None) -> dict[str, Any]:
     x, y = pointer(turn) or (-1, -1)
     state: Mapping[str, Any] = turn["state"] or {"zoom": 1, "scroll": {"x": 0, "y": 0}}
     zoom, scroll = state["zoom"], state["scroll"]
-    held = turn["arguments"]["modifiers"]
+    modifiers = turn["arguments"]["modifiers"]
     client_x, client_y = round(x * zoom, 4), round(y * zoom, 4)
     detail = {"dblclick": 2, "click": 1}.get(turn["intent"], 0)
-    return {"properties": {name: key in held for name, key in _MODIFIERS.items()} | {
+    return {"properties": {name: key in modifiers for name, key in _MODIFIERS.items()} | {
         "button": turn["arguments"]["button"], "buttons": 0, "clientX": client_x, "clientY": client_y,
         "detail": detail, "pageX": round((x + scroll["x"]) * zoom, 4), "pageY": round((y + scroll["y"]) * zoom, 4),
         "timeStamp": round(turn["timestamp"] * 1000, 3), "x": client_x, "y": client_y}}

@@ -31,7 +31,7 @@ class Act:
     turn: Turn
     uid: str | None = None
     moved: Point | None = None
-    place: int | None = None
+    tab_index: int | None = None
     opened: bool = False
     focused: bool = False
     url: str | None = None
@@ -77,26 +77,26 @@ class Session:
             return Act(turn)
         element, state, intent = turn["element"], turn["state"], turn["intent"]
         uid = None
-        if element and page and page.has(found := page.uid(element["frame"], element["uid"])):
-            uid = found
+        if element and page and page.has(page_uid := page.uid(element["frame"], element["uid"])):
+            uid = page_uid
         field = (tuple(element["frame"]), element["uid"]) if element else None
         focused, self._field = field is not None and field == self._field, field
         scale = picture["width"] / state["viewport"]["width"] if picture and state and state["viewport"]["width"] else 1
-        return Act(turn, uid, self._moved(turn) if intent == "scroll" else None, self._place(turn),
+        return Act(turn, uid, self._moved(turn) if intent == "scroll" else None, self._tab_index(turn),
                    any(self._openers.get(event) is not None for event in turn["events"]), focused,
                    history_url(self._turns, index, self._recording, self._known), picture, scale)
 
-    def _place(self, turn: Turn) -> int | None:
+    def _tab_index(self, turn: Turn) -> int | None:
         """Where the tab of a turn stands among those that are open; keeps count of them."""
         if turn["type"] == "chat" or turn["intent"] not in ("tabcreate", "tabremove", "tabswitch"):
             return None
         tab = turn["arguments"]["target" if turn["intent"] == "tabswitch" else "tab"]
         if turn["intent"] == "tabcreate":
             self.tabs = sorted({*self.tabs, tab})
-        place = self.tabs.index(tab) if tab in self.tabs else None
-        if turn["intent"] == "tabremove" and place is not None:
-            del self.tabs[place]
-        return place
+        index = self.tabs.index(tab) if tab in self.tabs else None
+        if turn["intent"] == "tabremove" and index is not None:
+            del self.tabs[index]
+        return index
 
     def _moved(self, turn: Turn) -> Point | None:
         """From where it was when it was last known; a part of the page from its beginning. None without a state."""
@@ -121,20 +121,20 @@ def picture_size(picture: bytes | None) -> Size | None:
 
 def split_keys(keys: str) -> tuple[list[str], str]:
     """Modifiers and key of what a press has as its key: `Control+Shift+a`."""
-    held = []
+    modifiers = []
     while (name := next((name for name in _MODIFIERS if keys.startswith(f"{name}+")), None)) and keys != f"{name}+":
-        held.append(name)
+        modifiers.append(name)
         keys = keys[len(name) + 1:]
-    return held, keys
+    return modifiers, keys
 
 
 def _tabs(turns: Sequence[Turn]) -> set[int]:
     """All tabs that turns tell of."""
-    found: set[int] = set()
+    tabs: set[int] = set()
     for turn in turns:
         if turn["type"] == "browser":
             arguments = turn["arguments"]
-            told = (arguments.get("tab"), arguments.get("target"), arguments.get("origin")) if turn[
+            numbers = (arguments.get("tab"), arguments.get("target"), arguments.get("origin")) if turn[
                 "intent"].startswith("tab") else ()
-            found.update(tab for tab in (*told, turn["state"]["tab"] if turn["state"] else None) if tab is not None)
-    return found
+            tabs.update(tab for tab in (*numbers, turn["state"]["tab"] if turn["state"] else None) if tab is not None)
+    return tabs

@@ -30,36 +30,39 @@ def _call(name: str, *values: object, **named: object) -> str:
     return f"{name}({', '.join(written)})"
 
 
-def _pointer(act: Act, told: dict) -> str:
-    if told["button"] >= len(_BUTTONS):
+def _pointer(act: Act, arguments: dict) -> str:
+    if arguments["button"] >= len(_BUTTONS):
         raise NoForm(f"{act.intent}: another mouse button")
-    named: dict[str, object] = {"button": _BUTTONS[told["button"]]} if told["button"] else {}
-    return _call(act.intent, act.target(), **named | ({"modifiers": told["modifiers"]} if told["modifiers"] else {}))
+    named: dict[str, object] = {"button": _BUTTONS[arguments["button"]]} if arguments["button"] else {}
+    return _call(act.intent, act.target(),
+                 **named | ({"modifiers": arguments["modifiers"]} if arguments["modifiers"] else {}))
 
 
-def _change(act: Act, told: dict) -> str:
-    if "value" not in told:
+def _change(act: Act, arguments: dict) -> str:
+    if "value" not in arguments:
         return _call("click", act.target())
     is_select = act.turn["type"] == "browser" and act.turn["element"] and act.turn["element"]["tag"] == "select"
     if is_select:
-        return _call("select_option", act.target(), told.get("label") or told["value"])
-    return _call("fill", act.target(), told["value"])
+        return _call("select_option", act.target(), arguments.get("label") or arguments["value"])
+    return _call("fill", act.target(), arguments["value"])
 
 
-def _press(act: Act, told: dict) -> str:
-    return _call("press", act.uid, told["key"]) if act.uid is not None else _call("keyboard_press", told["key"])
+def _press(act: Act, arguments: dict) -> str:
+    return _call("press", act.uid, arguments["key"]) if act.uid is not None else _call("keyboard_press",
+                                                                                       arguments["key"])
 
 
-def _upload(act: Act, told: dict) -> str:
-    return _call("upload_file", act.target(), told["files"][0] if len(told["files"]) == 1 else told["files"])
+def _upload(act: Act, arguments: dict) -> str:
+    return _call("upload_file", act.target(),
+                 arguments["files"][0] if len(arguments["files"]) == 1 else arguments["files"])
 
 
-def _drag(act: Act, told: dict) -> str:
-    start, end = told["from"], told["to"]
+def _drag(act: Act, arguments: dict) -> str:
+    start, end = arguments["from"], arguments["to"]
     return _call("mouse_drag_and_drop", *(_number(value) for value in (start["x"], start["y"], end["x"], end["y"])))
 
 
-def _scroll(act: Act, told: dict) -> str:
+def _scroll(act: Act, arguments: dict) -> str:
     if act.moved is None:
         raise NoForm("scroll: not known how far")
     if not (act.moved["x"] or act.moved["y"]):
@@ -67,16 +70,16 @@ def _scroll(act: Act, told: dict) -> str:
     return _call("scroll", _number(act.moved["x"]), _number(act.moved["y"]))
 
 
-def _new_tab(act: Act, told: dict) -> str:
+def _new_tab(act: Act, arguments: dict) -> str:
     if act.opened:
         raise NoForm("tabcreate: the page opened it")
     return "new_tab()"
 
 
-def _focus(act: Act, told: dict) -> str:
-    if act.place is None:
+def _focus(act: Act, arguments: dict) -> str:
+    if act.tab_index is None:
         raise NoForm("tabswitch: a tab that was closed")
-    return _call("tab_focus", act.place)
+    return _call("tab_focus", act.tab_index)
 
 
 def _number(value: float) -> float:
@@ -85,12 +88,12 @@ def _number(value: float) -> float:
 
 
 _FORMS: dict[str, Callable[[Act, dict], str]] = {
-    "click": _pointer, "dblclick": _pointer, "hover": lambda act, told: _call("hover", act.target()),
-    "textInput": lambda act, told: _call("fill", act.target(), told["text"]), "change": _change,
-    "submit": lambda act, told: _call("press", act.target(), "Enter"), "press": _press, "upload": _upload,
-    "copy": lambda act, told: _call("keyboard_press", "Control+c"),
-    "paste": lambda act, told: _call("keyboard_press", "Control+v"),
-    "drag": _drag, "scroll": _scroll, "load": lambda act, told: _call("goto", told["url"]),
-    "back": lambda act, told: "go_back()", "forward": lambda act, told: "go_forward()",
-    "tabcreate": _new_tab, "tabswitch": _focus, "tabremove": lambda act, told: "tab_close()",
+    "click": _pointer, "dblclick": _pointer, "hover": lambda act, arguments: _call("hover", act.target()),
+    "textInput": lambda act, arguments: _call("fill", act.target(), arguments["text"]), "change": _change,
+    "submit": lambda act, arguments: _call("press", act.target(), "Enter"), "press": _press, "upload": _upload,
+    "copy": lambda act, arguments: _call("keyboard_press", "Control+c"),
+    "paste": lambda act, arguments: _call("keyboard_press", "Control+v"),
+    "drag": _drag, "scroll": _scroll, "load": lambda act, arguments: _call("goto", arguments["url"]),
+    "back": lambda act, arguments: "go_back()", "forward": lambda act, arguments: "go_forward()",
+    "tabcreate": _new_tab, "tabswitch": _focus, "tabremove": lambda act, arguments: "tab_close()",
 }

@@ -37,7 +37,7 @@ def write(act: Act) -> str:
     return "\n".join(json.dumps(action, ensure_ascii=False) for action in actions)
 
 
-def _place(act: Act, point: Point) -> list[int]:
+def _to_screen(act: Act, point: Point) -> list[int]:
     """A point of the page as a pixel of the picture."""
     if act.picture is None:
         raise NoForm(f"{act.intent}: no good picture for its coordinates")
@@ -51,95 +51,96 @@ def _middle(act: Act) -> list[int]:
     """The middle of the target's box as a pixel of the picture."""
     if (box := act.box) is None:
         raise NoForm(f"{act.intent}: no coordinates")
-    return _place(act, {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2})
+    return _to_screen(act, {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2})
 
 
-def _pointed(act: Act, told: dict) -> list[int]:
-    if told["x"] is None or told["y"] is None:  # a click made by a key
+def _pointed(act: Act, arguments: dict) -> list[int]:
+    if arguments["x"] is None or arguments["y"] is None:  # a click made by a key
         return _middle(act)
-    return _place(act, {"x": told["x"], "y": told["y"]})
+    return _to_screen(act, {"x": arguments["x"], "y": arguments["y"]})
 
 
-def _held(told: dict) -> dict[str, object]:
-    return {"text": "+".join(_KEYS.get(name, name) for name in told["modifiers"])} if told["modifiers"] else {}
+def _modifiers(arguments: dict) -> dict[str, object]:
+    return {"text": "+".join(_KEYS.get(name, name)
+                             for name in arguments["modifiers"])} if arguments["modifiers"] else {}
 
 
-def _click(act: Act, told: dict) -> Actions:
-    if told["button"] >= len(_CLICKS):
+def _click(act: Act, arguments: dict) -> Actions:
+    if arguments["button"] >= len(_CLICKS):
         raise NoForm(f"{act.intent}: another mouse button")
-    yield {"action": _CLICKS[told["button"]], "coordinate": _pointed(act, told)} | _held(told)
+    yield {"action": _CLICKS[arguments["button"]], "coordinate": _pointed(act, arguments)} | _modifiers(arguments)
 
 
-def _double(act: Act, told: dict) -> Actions:
-    if told["button"]:
+def _double(act: Act, arguments: dict) -> Actions:
+    if arguments["button"]:
         raise NoForm(f"{act.intent}: another mouse button")
-    yield {"action": "double_click", "coordinate": _pointed(act, told)} | _held(told)
+    yield {"action": "double_click", "coordinate": _pointed(act, arguments)} | _modifiers(arguments)
 
 
-def _type(act: Act, told: dict) -> Actions:
+def _type(act: Act, arguments: dict) -> Actions:
     """The field's final value; first a click into the field, unless the action before was there."""
     if not act.focused:
         yield {"action": "left_click", "coordinate": _middle(act)}
-    yield _text(told["text"])
+    yield _text(arguments["text"])
 
 
-def _change(act: Act, told: dict) -> Actions:
-    if "checked" not in told:
+def _change(act: Act, arguments: dict) -> Actions:
+    if "checked" not in arguments:
         raise NoForm("change: the browser's own list or chooser is not in the picture")
     yield {"action": "left_click", "coordinate": _middle(act)}
 
 
-def _hover(act: Act, told: dict) -> Actions:
-    yield {"action": "mouse_move", "coordinate": _pointed(act, told)}
+def _hover(act: Act, arguments: dict) -> Actions:
+    yield {"action": "mouse_move", "coordinate": _pointed(act, arguments)}
 
 
-def _drag(act: Act, told: dict) -> Actions:
-    yield {"action": "left_click_drag", "start_coordinate": _place(act, told["from"]),
-           "coordinate": _place(act, told["to"])}
+def _drag(act: Act, arguments: dict) -> Actions:
+    yield {"action": "left_click_drag", "start_coordinate": _to_screen(act, arguments["from"]),
+           "coordinate": _to_screen(act, arguments["to"])}
 
 
-def _scroll(act: Act, told: dict) -> Actions:
+def _scroll(act: Act, arguments: dict) -> Actions:
     if act.moved is None:
         raise NoForm("scroll: not known how far")
     if act.picture is None:
         raise NoForm("scroll: no good picture for its coordinates")
     size = act.picture
-    at = _middle(act) if act.box and act.box["height"] * act.scale <= size["height"] else [
+    position = _middle(act) if act.box and act.box["height"] * act.scale <= size["height"] else [
         size["width"] // 2, size["height"] // 2]
     ways = [(act.moved["x"], "right", "left"), (act.moved["y"], "down", "up")]
     if not any(far for far, _, _ in ways):
         raise NoForm("scroll: it ended where it began")
     for far, on, back in ways:
         if far:
-            yield {"action": "scroll", "coordinate": at, "scroll_direction": on if far > 0 else back,
+            yield {"action": "scroll", "coordinate": position, "scroll_direction": on if far > 0 else back,
                    "scroll_amount": max(1, round(abs(far) / _WHEEL))}
 
 
-def _press(act: Act, told: dict) -> Actions:
-    held, key = split_keys(told["key"])
-    yield _key("+".join(_KEYS.get(name, name) for name in (*held, key)))
+def _press(act: Act, arguments: dict) -> Actions:
+    modifiers, key = split_keys(arguments["key"])
+    yield _key("+".join(_KEYS.get(name, name) for name in (*modifiers, key)))
 
 
-def _dialog(act: Act, told: dict) -> Actions:
-    if told.get("text"):
-        yield _text(told["text"])
-    yield _key("Return" if told["accepted"] else "Escape")
+def _dialog(act: Act, arguments: dict) -> Actions:
+    if arguments.get("text"):
+        yield _text(arguments["text"])
+    yield _key("Return" if arguments["accepted"] else "Escape")
 
 
-def _load(act: Act, told: dict) -> Actions:
-    yield from (_key("ctrl+l"), _text(told["url"]), _key("Return"))
+def _load(act: Act, arguments: dict) -> Actions:
+    yield from (_key("ctrl+l"), _text(arguments["url"]), _key("Return"))
 
 
-def _new_tab(act: Act, told: dict) -> Actions:
+def _new_tab(act: Act, arguments: dict) -> Actions:
     if act.opened:
         raise NoForm("tabcreate: the page opened it")
     yield _key("ctrl+t")
 
 
-def _switch(act: Act, told: dict) -> Actions:
-    if act.place is None or act.place > 7:  # ctrl+9 is the last one, whichever that is
+def _switch(act: Act, arguments: dict) -> Actions:
+    if act.tab_index is None or act.tab_index > 7:  # ctrl+9 is the last one, whichever that is
         raise NoForm("tabswitch: no key shows that tab")
-    yield _key(f"ctrl+{act.place + 1}")
+    yield _key(f"ctrl+{act.tab_index + 1}")
 
 
 def _text(text: str) -> dict[str, object]:
@@ -151,7 +152,7 @@ def _key(keys: str) -> dict[str, object]:
 
 
 def _always(keys: str) -> Callable[[Act, dict], Actions]:
-    return lambda act, told: iter([_key(keys)])
+    return lambda act, arguments: iter([_key(keys)])
 
 
 _FORMS: dict[str, Callable[[Act, dict], Actions]] = {

@@ -7,7 +7,7 @@ from lxml import etree
 from pipeline.pages.dom import Page
 from schemas.types import Box, Size
 
-from .elements import Asked, Element
+from .elements import Element, Query
 from .scorers import Scorer
 
 MAX_CANDIDATES = 50  # a turn's; the target is told besides when its rank is beyond
@@ -22,28 +22,29 @@ def candidates_of(page: Page, boxes: dict[str, Box], viewport: Size, target: str
     """The elements that may be acted on, in document order: those in sight, and the target wherever it is; `boxes` by
     uid in CSS pixels."""
     return [Element(uid, node, boxes.get(uid), order) for order, (uid, node) in enumerate(page.elements.items())
-            if uid == target or (uid in boxes and node.tag not in _INVISIBLE and _is_seen(boxes[uid], viewport))]
+            if uid == target or (uid in boxes and node.tag not in _INVISIBLE and _is_in_viewport(boxes[uid], viewport))]
 
 
-def ordered(elements: list[Element], asked: Asked, score: Scorer) -> list[tuple[Element, float]]:
+def order_by_score(elements: list[Element], query: Query, score: Scorer) -> list[tuple[Element, float]]:
     """The elements with their scores, the best first. Ties stand with what acts first, then in document order."""
-    scores = score(asked, elements)
+    scores = score(query, elements)
     order = sorted(range(len(elements)), key=lambda index: (-scores[index], elements[index].tag not in _ACTING))
     return [(elements[index], scores[index]) for index in order]
 
 
-def rank(page: Page, boxes: dict[str, Box], asked: Asked, score: Scorer, target: str | None) -> list[dict[str, Any]]:
+def rank(page: Page, boxes: dict[str, Box], model_query: Query, score: Scorer,
+         target: str | None) -> list[dict[str, Any]]:
     """Candidate records without demo_name and turn_index, the best first; `boxes` by uid in CSS pixels.
 
     Where the target is ranked beyond MAX_CANDIDATES, it is last, with its true rank.
     """
-    elements, query = candidates_of(page, boxes, asked.viewport, target), asked.text
+    elements, query_text = candidates_of(page, boxes, model_query.viewport, target), model_query.text
     records = []
-    for place, (each, value) in enumerate(ordered(elements, asked, score), 1):
-        if place <= MAX_CANDIDATES or each.uid == target:
-            described = element_dict(page, each)
-            records.append({"query": query, "doc": document(described), "uid": each.uid, "elem_dict": described,
-                            "label": int(each.uid == target), "score": round(value, 6), "rank": place})
+    for rank_number, (element, value) in enumerate(order_by_score(elements, model_query, score), 1):
+        if rank_number <= MAX_CANDIDATES or element.uid == target:
+            described = element_dict(page, element)
+            records.append({"query": query_text, "doc": document(described), "uid": element.uid, "elem_dict": described,
+                            "label": int(element.uid == target), "score": round(value, 6), "rank": rank_number})
     return records
 
 
@@ -61,7 +62,7 @@ def document(described: dict[str, str]) -> str:
     return "\n".join(f"[[{name}]] {value}" for name, value in described.items() if value)
 
 
-def _is_seen(box: Box, viewport: Size) -> bool:
+def _is_in_viewport(box: Box, viewport: Size) -> bool:
     if box["width"] <= 0 or box["height"] <= 0 or (box["width"] < _MIN_SIDE and box["height"] < _MIN_SIDE):
         return False
     return (box["x"] <= viewport["width"] and box["y"] <= viewport["height"]

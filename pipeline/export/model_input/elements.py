@@ -12,7 +12,7 @@ _MAX_TEXT = 200
 
 
 @dataclass(frozen=True)
-class Asked:
+class Query:
     """What the elements are compared with: what the instructor said, what was done last (as `history.action` writes
     it), both in order, and the viewport in CSS pixels."""
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from .elements import Asked, Element
+from .elements import Element, Query
 
 TAGS = ("a", "button", "input", "select", "textarea", "option", "label", "summary", "li", "td", "tr", "span", "div",
         "p", "img", "svg", "path", "i", "h1", "h2", "h3", "ul", "nav", "form", "table", "iframe", "canvas", "video")
@@ -28,31 +28,31 @@ _NOWHERE = -2.0  # of a place that is not known
 Fits = Callable[[str, Sequence[str]], list[float]]
 
 
-def table(asked: Asked, elements: Sequence[Element], fits: Fits) -> np.ndarray:
+def table(query: Query, elements: Sequence[Element], fits: Fits) -> np.ndarray:
     """One row an element, one column each of NAMES, as 32-bit numbers; `fits` tells how documents fit a query."""
     rows = np.zeros((len(elements), len(NAMES)), np.float32)
     if not elements:
         return rows
     columns = {name: rows[:, number] for number, name in enumerate(NAMES)}
-    _tell_words(columns, asked, elements, fits)
-    _tell_kinds(columns, elements)
-    _tell_places(columns, asked, elements)
-    _tell_history(columns, asked, elements)
+    _fill_words(columns, query, elements, fits)
+    _fill_kinds(columns, elements)
+    _fill_positions(columns, query, elements)
+    _fill_history(columns, query, elements)
     return rows
 
 
-def _tell_words(columns: dict[str, np.ndarray], asked: Asked, elements: Sequence[Element], fits: Fits) -> None:
-    documents, texts = [each.document for each in elements], [each.text for each in elements]
-    said = " ".join(asked.utterances)
-    best = np.asarray(fits(asked.text, documents))
+def _fill_words(columns: dict[str, np.ndarray], model_query: Query, elements: Sequence[Element], fits: Fits) -> None:
+    documents, texts = [element.document for element in elements], [element.text for element in elements]
+    said = " ".join(model_query.utterances)
+    best = np.asarray(fits(model_query.text, documents))
     columns["fits_all"][:] = best / max(best.max(), 1e-9)
     columns["best_fit"][:] = best.max()
-    for name, query, against in (
-            ("fits_last_utterance", " ".join(asked.utterances[-1:]), documents),
+    for name, against_text, against in (
+            ("fits_last_utterance", " ".join(model_query.utterances[-1:]), documents),
             ("fits_utterances_by_text", said, texts),
-            ("fits_utterances_by_attributes", said, [each.attributes for each in elements]),
-            ("fits_last_action", " ".join(asked.actions[-1:]), documents)):
-        scores = np.asarray(fits(query, against))
+            ("fits_utterances_by_attributes", said, [element.attributes for element in elements]),
+            ("fits_last_action", " ".join(model_query.actions[-1:]), documents)):
+        scores = np.asarray(fits(against_text, against))
         columns[name][:] = scores / max(scores.max(), 1e-9)
     words = _words(said)
     for number, text in enumerate(texts):
@@ -62,26 +62,26 @@ def _tell_words(columns: dict[str, np.ndarray], asked: Asked, elements: Sequence
         columns["share_of_said_in_text"][number] = both / max(len(words), 1)
 
 
-def _tell_kinds(columns: dict[str, np.ndarray], elements: Sequence[Element]) -> None:
-    for number, each in enumerate(elements):
-        node = each.node
-        columns["tag"][number] = _place(each.tag, TAGS)
-        columns["role"][number] = _place(node.get("role"), ROLES)
-        columns["type"][number] = _place(node.get("type"), TYPES)
+def _fill_kinds(columns: dict[str, np.ndarray], elements: Sequence[Element]) -> None:
+    for number, element in enumerate(elements):
+        node = element.node
+        columns["tag"][number] = _category(element.tag, TAGS)
+        columns["role"][number] = _category(node.get("role"), ROLES)
+        columns["type"][number] = _category(node.get("type"), TYPES)
         for name in _PRESENT:
             columns[f"has_{name}"][number] = name in node.attrib
-        columns["characters"][number] = len(each.text)
+        columns["characters"][number] = len(element.text)
         columns["children"][number] = len(node)
         columns["depth"][number] = sum(1 for _ in node.iterancestors())
 
 
-def _tell_places(columns: dict[str, np.ndarray], asked: Asked, elements: Sequence[Element]) -> None:
-    wide, high = max(asked.viewport["width"], 1), max(asked.viewport["height"], 1)
-    last = max(each.order for each in elements) + 1
-    for number, each in enumerate(elements):
-        columns["order"][number] = each.order / last
+def _fill_positions(columns: dict[str, np.ndarray], query: Query, elements: Sequence[Element]) -> None:
+    wide, high = max(query.viewport["width"], 1), max(query.viewport["height"], 1)
+    last = max(element.order for element in elements) + 1
+    for number, element in enumerate(elements):
+        columns["order"][number] = element.order / last
         x, y, width, height = _NOWHERE, _NOWHERE, _NOWHERE, _NOWHERE
-        if box := each.box:
+        if box := element.box:
             x, y = (box["x"] + box["width"] / 2) / wide, (box["y"] + box["height"] / 2) / high
             width, height = box["width"] / wide, box["height"] / high
         for name, value in (("x", x), ("y", y), ("width", width), ("height", height)):
@@ -89,17 +89,17 @@ def _tell_places(columns: dict[str, np.ndarray], asked: Asked, elements: Sequenc
         columns["middle_in_sight"][number] = 0 <= x <= 1 and 0 <= y <= 1
 
 
-def _tell_history(columns: dict[str, np.ndarray], asked: Asked, elements: Sequence[Element]) -> None:
-    acted = [found[1] for action in asked.actions if (found := _UID.search(action))]
-    by_uid = {each.uid: number for number, each in enumerate(elements)}
+def _fill_history(columns: dict[str, np.ndarray], query: Query, elements: Sequence[Element]) -> None:
+    acted = [match[1] for action in query.actions if (match := _UID.search(action))]
+    by_uid = {element.uid: number for number, element in enumerate(elements)}
     before = next((by_uid[uid] for uid in reversed(acted) if uid in by_uid), None)
-    intent = asked.actions[-1].partition("(")[0] if asked.actions else None
-    columns["last_intent"][:] = _place(intent, INTENTS)
-    columns["utterances"][:], columns["actions"][:] = len(asked.utterances), len(asked.actions)
+    intent = query.actions[-1].partition("(")[0] if query.actions else None
+    columns["last_intent"][:] = _category(intent, INTENTS)
+    columns["utterances"][:], columns["actions"][:] = len(query.utterances), len(query.actions)
     columns["order_from_last"][:] = columns["down_from_last"][:] = _NOWHERE
-    for number, each in enumerate(elements):
-        columns["acted_before"][number] = each.uid in acted
-        columns["acted_last"][number] = acted[-1:] == [each.uid]
+    for number, element in enumerate(elements):
+        columns["acted_before"][number] = element.uid in acted
+        columns["acted_last"][number] = acted[-1:] == [element.uid]
     if before is not None:
         columns["order_from_last"][:] = columns["order"] - columns["order"][before]
         if elements[before].box:
@@ -107,7 +107,7 @@ def _tell_history(columns: dict[str, np.ndarray], asked: Asked, elements: Sequen
             columns["down_from_last"][known] = (columns["y"] - columns["y"][before])[known]
 
 
-def _place(name: str | None, among: tuple[str, ...]) -> int:
+def _category(name: str | None, among: tuple[str, ...]) -> int:
     return among.index(name) + 1 if name in among else 0
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from pipeline.export.formats.weblinx_turns import UID
 from schemas.types import Size
 
-from .elements import Asked
+from .elements import Query
 
 _LAST_ACTIONS = 5
 _LAST_UTTERANCES = 4
@@ -19,17 +19,17 @@ class History:
         self._actions: list[str] = []
         self._viewport: Size = {"width": 0, "height": 0}
 
-    def look(self, turn: dict[str, Any]) -> None:
+    def enter_turn(self, turn: dict[str, Any]) -> None:
         """The browser turn that comes now is done in its own viewport."""
         metadata = turn["action"]["arguments"]["metadata"]
         self._viewport = {"width": metadata["viewportWidth"], "height": metadata["viewportHeight"]}
 
     @property
-    def asked(self) -> Asked:
+    def query(self) -> Query:
         """What the elements of the turn that comes now are compared with."""
         said = self._utterances
         last = said if len(said) <= _LAST_UTTERANCES + 1 else [said[0], *said[-_LAST_UTTERANCES:]]
-        return Asked(tuple(last), tuple(self._actions[-_LAST_ACTIONS:]), self._viewport)
+        return Query(tuple(last), tuple(self._actions[-_LAST_ACTIONS:]), self._viewport)
 
     def remember(self, turn: dict[str, Any]) -> None:
         """The turn is over."""

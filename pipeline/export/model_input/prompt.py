@@ -47,7 +47,8 @@ def in_words(turn: BrowserTurn) -> str:
     return f"({INTENTS[turn['intent']].label}{on})"
 
 
-def told(task: str, history: History, state: TurnState | None, tabs: tuple[int, int | None], elements: str) -> str:
+def build_prompt(task: str, history: History, state: TurnState | None, tabs: tuple[int, int | None],
+                 elements: str) -> str:
     """The text of one turn. `tabs`: how many are open, and the place of the one that is shown, from 0."""
     parts = [f"Task: {one_line(task, _TASK)}", f"So far:\n{history.text()}"]
     if state:
@@ -59,21 +60,21 @@ def told(task: str, history: History, state: TurnState | None, tabs: tuple[int, 
     return "\n\n".join(parts)
 
 
-def in_sight(table: Mapping[str, TableRow], page: Page | None, target: Element | None, marks: Mapping[str, int],
+def visible_elements(table: Mapping[str, TableRow], page: Page | None, target: Element | None, marks: Mapping[str, int],
              budget: int) -> str:
     """The elements that can be acted on, and the target, a line each; their names have `budget` tokens together.
 
     `target`: with its uid in the page, told where it stands in the page. `marks`: numbers in the marked picture by uid.
     """
-    seen = {uid: (row["role"] or row["tag"], row["name"]) for uid, row in table.items()
+    visible = {uid: (row["role"] or row["tag"], row["name"]) for uid, row in table.items()
             if (row["visible"] and row["clickable"]) or (target and uid == target["uid"])}
-    if target and page and target["uid"] not in seen:
-        seen[target["uid"]] = target["role"] or target["tag"], target["name"] or target["text"]
-        place = {uid: number for number, uid in enumerate(page.order)}
-        seen = dict(sorted(seen.items(), key=lambda each: place.get(each[0], -1)))
-    names = fit([one_line(name) for _, name in seen.values()], budget)
+    if target and page and target["uid"] not in visible:
+        visible[target["uid"]] = target["role"] or target["tag"], target["name"] or target["text"]
+        positions = {uid: number for number, uid in enumerate(page.order)}
+        visible = dict(sorted(visible.items(), key=lambda entry: positions.get(entry[0], -1)))
+    names = fit([one_line(name) for _, name in visible.values()], budget)
     return "\n".join(f"[{one_line(uid)}] {_described(role, name)}" + (f" (mark {marks[uid]})" if uid in marks else "")
-                     for (uid, (role, _)), name in zip(seen.items(), names, strict=True))
+                     for (uid, (role, _)), name in zip(visible.items(), names, strict=True))
 
 
 def one_line(text: str, limit: int | None = None) -> str:

@@ -14,7 +14,7 @@ from schemas.types import Box
 
 from . import candidates
 from .history import History, action
-from .pruning import bracketed, prune
+from .pruning import bracket_notation, prune
 from .scorers import scorer
 from .truncation import cut, fit_tree
 
@@ -48,22 +48,22 @@ class Records:
     def see(self, turn: dict[str, Any], index: int, view: View | None) -> Iterator[Line]:
         """Tell what the turn of the replay gives; `view` is None where its page is not known."""
         if turn["type"] == "browser":
-            self._look(turn, view)
+            self._enter_turn(turn, view)
             if view is not None:
-                yield from self._tell_candidates(index)
+                yield from self._candidate_lines(index)
         if self._options.records and self._is_predicted(turn):
             yield Line(f"records/{self._split}.jsonl", dump_line(self._record(turn, index)))
         self._history.remember(turn)
 
-    def _look(self, turn: dict[str, Any], view: View | None) -> None:
+    def _enter_turn(self, turn: dict[str, Any], view: View | None) -> None:
         if turn["state"]["screenshot"]:
             self._shown = turn["state"]
-        self._history.look(turn)
+        self._history.enter_turn(turn)
         if view is not None:
-            self._ranked = candidates.rank(view.page, view.boxes, self._history.asked, self._score, view.target)
+            self._ranked = candidates.rank(view.page, view.boxes, self._history.query, self._score, view.target)
             self._view = view
 
-    def _tell_candidates(self, index: int) -> Iterator[Line]:
+    def _candidate_lines(self, index: int) -> Iterator[Line]:
         if self._options.candidates:
             for candidate in self._ranked:
                 record = candidate | {"demo_name": self._name, "turn_index": index}
@@ -80,17 +80,18 @@ class Records:
         return bool(state and state["screenshot"] and state["screenshot_status"] == "good")
 
     def _record(self, turn: dict[str, Any], index: int) -> dict[str, Any]:
-        share, asked = self._options.budget / _BUDGET, self._history.asked
-        shown = [each for each in self._ranked if each["rank"] <= _PROMPTED]
+        share, query = self._options.budget / _BUDGET, self._history.query
+        shown = [candidate for candidate in self._ranked if candidate["rank"] <= _PROMPTED]
         page = ""
         if self._view:
-            tree = prune(self._view.page, [each["uid"] for each in shown])
-            page = fit_tree(tree, bracketed, round(_DOM * share))
+            tree = prune(self._view.page, [candidate["uid"] for candidate in shown])
+            page = fit_tree(tree, bracket_notation, round(_DOM * share))
         return {
             "demo_name": self._name, "turn_index": index,
             "screenshot": f"demonstrations/{self._name}/screenshots/{self._shown['screenshot']}",
-            "viewport": asked.viewport, "html": page,
-            "utterances": [cut(text, round(_UTTERANCE * share)) for text in asked.utterances],
-            "actions": [cut(text, round(_ACTION * share)) for text in asked.actions],
-            "candidates": [f"(uid = {each['uid']}) {cut(each['doc'], round(_CANDIDATE * share))}" for each in shown],
-            "candidate_uids": [each["uid"] for each in shown], "action": action(turn)}
+            "viewport": query.viewport, "html": page,
+            "utterances": [cut(text, round(_UTTERANCE * share)) for text in query.utterances],
+            "actions": [cut(text, round(_ACTION * share)) for text in query.actions],
+            "candidates": [f"(uid = {candidate['uid']}) {cut(candidate['doc'], round(_CANDIDATE * share))}"
+                           for candidate in shown],
+            "candidate_uids": [candidate["uid"] for candidate in shown], "action": action(turn)}

@@ -13,7 +13,7 @@ from schemas import InputError, limits
 from schemas.files import read_named
 
 from . import features
-from .elements import Asked, Element
+from .elements import Element, Query
 
 if TYPE_CHECKING:
     from lightgbm import Booster
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FORMAT, VERSION = "demotape/ranker", 1
 _WORD = re.compile(r"\w+")
 
-Scorer = Callable[[Asked, Sequence[Element]], list[float]]
+Scorer = Callable[[Query, Sequence[Element]], list[float]]
 
 
 def lexical(query: str, documents: Sequence[str]) -> list[float]:
@@ -49,12 +49,12 @@ def scorer(model: str | None) -> Scorer:
         return _by_text(lexical)
     file = Path(model)
     if file.is_file():
-        return _trained(file, file.stat().st_mtime_ns)
+        return _trained_scorer(file, file.stat().st_mtime_ns)
     return _by_text(_embedding(model, file.stat().st_mtime_ns if file.exists() else 0))
 
 
 def _by_text(score: Callable[[str, Sequence[str]], list[float]]) -> Scorer:
-    return lambda asked, elements: score(asked.text, [each.document for each in elements])
+    return lambda query, elements: score(query.text, [element.document for element in elements])
 
 
 def load_encoder(model: str, option: str = "--scorer") -> Any:
@@ -89,14 +89,14 @@ def _embedding(model: str, written: int) -> Callable[[str, Sequence[str]], list[
 
 
 @lru_cache(maxsize=1)
-def _trained(file: Path, written: int) -> Scorer:
+def _trained_scorer(file: Path, written: int) -> Scorer:
     """By the ranker in a file as it was written at a time: another one may take its place."""
     booster = read_ranker(file)
 
-    def score(asked: Asked, elements: Sequence[Element]) -> list[float]:
+    def score(query: Query, elements: Sequence[Element]) -> list[float]:
         if not elements:
             return []
-        return [float(value) for value in booster.predict(features.table(asked, elements, lexical), num_threads=1)]
+        return [float(value) for value in booster.predict(features.table(query, elements, lexical), num_threads=1)]
 
     return score
 

@@ -25,11 +25,12 @@ class Mark:
     bbox: Box
 
 
-def numbered(table: dict[str, TableRow], viewport: Size) -> list[Mark]:
+def number_marks(table: dict[str, TableRow], viewport: Size) -> list[Mark]:
     """Marks for the elements of a table that can be acted on and are in sight, from 1 in the order of the table."""
-    seen = [row for row in table.values() if row["clickable"] and row["visible"] and _in_sight(row["bbox"], viewport)]
+    markable = [row for row in table.values() if row["clickable"] and row["visible"]
+                and _is_in_viewport(row["bbox"], viewport)]
     return [Mark(number, row["uid"], row["tag"], row["role"], row["name"], row["bbox"])
-            for number, row in enumerate(seen, 1)]
+            for number, row in enumerate(markable, 1)]
 
 
 def legend(marks: list[Mark]) -> dict[str, dict[str, Any]]:
@@ -63,6 +64,6 @@ def corners(box: Box, scale: float, width: int, height: int) -> tuple[int, int, 
             within(box["x"] + box["width"], width), within(box["y"] + box["height"], height))
 
 
-def _in_sight(box: Box, viewport: Size) -> bool:
+def _is_in_viewport(box: Box, viewport: Size) -> bool:
     return (min(box["width"], box["height"]) >= _MIN_SIDE and box["x"] < viewport["width"]
             and box["y"] < viewport["height"] and box["x"] + box["width"] > 0 and box["y"] + box["height"] > 0)

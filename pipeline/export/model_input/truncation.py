@@ -18,7 +18,7 @@ def tokens(text: str) -> int:
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
-def reduced(lengths: Sequence[int], limit: int) -> list[int]:
+def reduce_texts(lengths: Sequence[int], limit: int) -> list[int]:
     """Lengths whose sum is at most `limit`: all above one threshold are brought down to it, in the order given.
 
     What rounding leaves over goes to the longest, one token each.
@@ -29,10 +29,10 @@ def reduced(lengths: Sequence[int], limit: int) -> list[int]:
         return [0] * len(lengths)
     order = sorted(range(len(lengths)), key=lambda index: lengths[index])
     new, left = list(lengths), limit
-    for place, index in enumerate(order):
-        threshold, over = divmod(left, len(order) - place)
+    for rank, index in enumerate(order):
+        threshold, over = divmod(left, len(order) - rank)
         if lengths[index] > threshold:
-            rest = order[place:]
+            rest = order[rank:]
             for number, other in enumerate(rest):
                 new[other] = threshold + (number >= len(rest) - over)
             break
@@ -42,22 +42,22 @@ def reduced(lengths: Sequence[int], limit: int) -> list[int]:
 
 def cut(text: str, limit: int) -> str:
     """The text with its middle taken out, so that it has at most `limit` tokens; empty when not even dots fit."""
-    found = [match.span() for match in _TOKEN.finditer(text)]
-    if len(found) <= limit:
+    spans = [match.span() for match in _TOKEN.finditer(text)]
+    if len(spans) <= limit:
         return text
     if limit < _ELLIPSIS_TOKENS:
         return ""
-    kept = limit - _ELLIPSIS_TOKENS
-    start, end = (kept + 1) // 2, kept // 2
-    before = text[:found[start - 1][1]] if start else ""
-    after = text[found[len(found) - end][0]:] if end else ""
+    available = limit - _ELLIPSIS_TOKENS
+    start, end = (available + 1) // 2, available // 2
+    before = text[:spans[start - 1][1]] if start else ""
+    after = text[spans[len(spans) - end][0]:] if end else ""
     return before + ELLIPSIS + after
 
 
 def fit(texts: Sequence[str], limit: int) -> list[str]:
     """The texts cut so that together they have at most `limit` tokens, the longest first."""
     lengths = [tokens(text) for text in texts]
-    return [cut(text, length) for text, length in zip(texts, reduced(lengths, limit), strict=True)]
+    return [cut(text, length) for text, length in zip(texts, reduce_texts(lengths, limit), strict=True)]
 
 
 def fit_tree(root, render, limit: int) -> str:
@@ -73,8 +73,8 @@ def fit_tree(root, render, limit: int) -> str:
             return text
         parts = [(node, name) for node in root.iter() for name in (None, "tail", *node.attrib.keys())]
         values = [_value(node, name) for node, name in parts]
-        whole = sum(map(tokens, values))
-        for (node, name), value, new in zip(parts, values, fit(values, whole - over), strict=True):
+        total = sum(map(tokens, values))
+        for (node, name), value, new in zip(parts, values, fit(values, total - over), strict=True):
             if new != value:
                 _put(node, name, new)
         text = render(root)

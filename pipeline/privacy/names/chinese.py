@@ -38,15 +38,15 @@ _COMMON = frozenset((
 
 def persons(text: str) -> Iterator[tuple[int, int]]:
     """Where names stand."""
-    if not any(_is_han(each) for each in text):
+    if not any(_is_han(character) for character in text):
         return
-    yield from (found.span() for found in _DOTTED.finditer(text))
-    for found in _TITLE.finditer(text):
-        if (start := _before_title(text, found.start())) is not None:
-            yield start, found.end() if found.start() - start == 1 else found.start()
-    for found in _LABEL.finditer(text):
-        if (length := _length(text, found.end(), labelled=True)):
-            yield found.end(), found.end() + length
+    yield from (match.span() for match in _DOTTED.finditer(text))
+    for title in _TITLE.finditer(text):
+        if (start := _before_title(text, title.start())) is not None:
+            yield start, title.end() if title.start() - start == 1 else title.start()
+    for title in _LABEL.finditer(text):
+        if (length := _length(text, title.end(), labelled=True)):
+            yield title.end(), title.end() + length
     for run in _CANDIDATE.finditer(text):
         for start in range(run.start(), run.end() - 1):
             if (start == run.start() or text[start - 1] in _BEFORE) and (length := _length(text, start)):
@@ -58,7 +58,7 @@ def _before_title(text: str, title: int) -> int | None:
     surnames = _surnames()
     for length in (4, 3, 2, 1):
         start = title - length
-        if start < 0 or not all(_is_han(each) for each in text[start:title]):
+        if start < 0 or not all(_is_han(character) for character in text[start:title]):
             continue
         begins_so = text[start] in surnames if length < 4 else text[start:start + 2] in _COMPOUND
         clear = start == 0 or not _is_han(text[start - 1]) or text[start - 1] in _BEFORE or text[start - 1] in "约了过"
@@ -74,32 +74,35 @@ def _length(text: str, start: int, labelled: bool = False) -> int:
     surname = 2 if text[start:start + 2] in _COMPOUND else 1 if text[start:start + 1] in _surnames() else 0
     if not surname:
         return 0
-    for given in (2, 1):
-        end = start + surname + given
+    for first_name_length in (2, 1):
+        end = start + surname + first_name_length
         name = text[start:end]
-        if len(name) < surname + given or not all(_is_han(each) for each in name) or name in _COMMON:
+        if len(name) < surname + first_name_length or not all(_is_han(character)
+                                                              for character in name) or name in _COMMON:
             continue
         open_end = end == len(text) or not _is_han(text[end])
         if labelled and (open_end or text[end] in _AFTER):
-            return surname + given
+            return surname + first_name_length
         if not (open_end or text[end] in _AFTER) or name[-1] in _NO_NAME or _FILLING & set(name[surname:]):
             continue
-        known = sum(each in _given() for each in name[surname:])
+        known = sum(character in _first_names() for character in name[surname:])
         alone = start == 0 or not _is_han(text[start - 1])
-        sure = known == given or (known and (surname == 2 or (given == 2 and (alone or text[start - 1] in "给和与"))))
-        if sure and (given == 2 or (open_end and alone and name[-1] in lists.of("zh", "zh_CN").given)):
-            return surname + given
+        is_certain = known == first_name_length or (known and (
+            surname == 2 or (first_name_length == 2 and (alone or text[start - 1] in "给和与"))))
+        if is_certain and (first_name_length == 2
+                           or (open_end and alone and name[-1] in lists.names_of("zh", "zh_CN").first_names)):
+            return surname + first_name_length
     return 0
 
 
 @lru_cache(maxsize=1)
 def _surnames() -> frozenset[str]:
-    return frozenset(name for name in lists.of("zh", "zh_CN", "zh_TW").surnames if len(name) == 1) - _NUMBERS
+    return frozenset(name for name in lists.names_of("zh", "zh_CN", "zh_TW").surnames if len(name) == 1) - _NUMBERS
 
 
 @lru_cache(maxsize=1)
-def _given() -> frozenset[str]:
-    return frozenset("".join(lists.of("zh", "zh_CN", "zh_TW").given))
+def _first_names() -> frozenset[str]:
+    return frozenset("".join(lists.names_of("zh", "zh_CN", "zh_TW").first_names))
 
 
 def _is_han(character: str) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from pipeline.pages.dom import Element
-from pipeline.privacy.finding import Span, merged
+from pipeline.privacy.finding import Span, merge_spans
 
 from . import chinese, japanese, korean, labels, latin, postal
 
@@ -12,13 +12,13 @@ KINDS = {"person": "a person's name", "address": "a postal address"}
 
 def find(text: str) -> list[Span]:
     """Spans in order; none overlaps another. Needs the extra `names`; raises InputError without it (lists.versions)."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for kind, finder in FINDERS:
-        found = merged(found, [Span(start, end, kind) for start, end in sorted(set(finder(text)), key=_by_place)])
-    return found
+        spans = merge_spans(spans, [Span(start, end, kind) for start, end in sorted(set(finder(text)), key=_sort_key)])
+    return spans
 
 
-def _by_place(span: tuple[int, int]) -> tuple[int, int]:
+def _sort_key(span: tuple[int, int]) -> tuple[int, int]:
     return span[0], -span[1]
 
 
@@ -30,11 +30,11 @@ FINDERS: tuple[tuple[str, Callable[[str], Iterator[tuple[int, int]]]], ...] = (
 
 def findings(texts: Iterable[str]) -> list[tuple[str, str]]:
     """What is found in texts: values with their kinds, each pair once, in the order of the texts."""
-    found: dict[tuple[str, str], None] = {}
+    values: dict[tuple[str, str], None] = {}
     for text in texts:
-        if any(each.isalpha() for each in text):
-            found |= dict.fromkeys((text[span.start:span.end].strip(), span.kind) for span in find(text))
-    return list(found)
+        if any(character.isalpha() for character in text):
+            values |= dict.fromkeys((text[span.start:span.end].strip(), span.kind) for span in find(text))
+    return list(values)
 
 
 def on_page(texts: Iterable[str], root: Element) -> list[tuple[str, str]]:

@@ -20,7 +20,7 @@ _LABEL = ("(?:이름|성명|이름은|이름이|받는 ?사람|받는 ?분|보�
 
 @lru_cache(maxsize=1)
 def _patterns() -> tuple[Any, Any, Any]:
-    single = "".join(sorted(name for name in lists.of("ko", "ko_KR").surnames if len(name) == 1))
+    single = "".join(sorted(name for name in lists.names_of("ko", "ko_KR").surnames if len(name) == 1))
     surnames = f"(?:{_COMPOUND}|[{single}])"
     titled = pattern(rf"({surnames}\p{{Hangul}}{{0,2}}?)( ?)({_TITLES})(?:\P{{Hangul}}|$|{_PARTICLE})")
     labelled = pattern(rf"{_LABEL}[0-9 ]{{0,4}}[:：=,]?[ \t]*({surnames}\p{{Hangul}}{{1,2}}?)"
@@ -40,27 +40,27 @@ _COMMON = frozenset((
 
 def persons(text: str) -> Iterator[tuple[int, int]]:
     """Where names stand."""
-    if not any("가" <= each <= "힣" for each in text):
+    if not any("가" <= character <= "힣" for character in text):
         return
     titled, labelled, free = _patterns()
-    for found in titled.finditer(text):
-        start, end = found.span(1)
-        name = found.group(1)
-        if not _inside(text, start) and len(name) != 2 and not (len(name) == 1 and found.group(3) in "군양씨님"):
-            yield start, end if len(name) > 1 else found.end(3)
-    for found in labelled.finditer(text):
-        if not _inside(text, found.start()) and found.group(1) not in _COMMON:
-            yield found.span(1)
-    for found in free.finditer(text):
-        start = found.start(1)
-        surname, given, name = found.group(1), found.group(2), found.group(1) + found.group(2)
+    for match in titled.finditer(text):
+        start, end = match.span(1)
+        name = match.group(1)
+        if not _inside(text, start) and len(name) != 2 and not (len(name) == 1 and match.group(3) in "군양씨님"):
+            yield start, end if len(name) > 1 else match.end(3)
+    for match in labelled.finditer(text):
+        if not _inside(text, match.start()) and match.group(1) not in _COMMON:
+            yield match.span(1)
+    for match in free.finditer(text):
+        start = match.start(1)
+        surname, first_name, name = match.group(1), match.group(2), match.group(1) + match.group(2)
         if _inside(text, start) or name in _COMMON:
             continue
-        firsts, seconds = _given()
-        known = [given[0] in firsts, given[-1] in seconds]
+        firsts, seconds = _first_names()
+        known = [first_name[0] in firsts, first_name[-1] in seconds]
         usual = len(surname) == 2 or surname in lists.usual_surnames("ko_KR")
-        if len(given) == 2 and usual and (all(known) or (len(surname) == 2 and any(known))):
-            yield start, found.end(2)
+        if len(first_name) == 2 and usual and (all(known) or (len(surname) == 2 and any(known))):
+            yield start, match.end(2)
 
 
 def _inside(text: str, start: int) -> bool:
@@ -69,7 +69,7 @@ def _inside(text: str, start: int) -> bool:
 
 
 @lru_cache(maxsize=1)
-def _given() -> tuple[frozenset[str], frozenset[str]]:
+def _first_names() -> tuple[frozenset[str], frozenset[str]]:
     """Syllables that given names begin with, and end with."""
-    names = [name for name in lists.of("ko", "ko_KR").given if len(name) == 2]
+    names = [name for name in lists.names_of("ko", "ko_KR").first_names if len(name) == 2]
     return frozenset(name[0] for name in names), frozenset(name[1] for name in names)

@@ -29,22 +29,23 @@ _SILENT = frozenset({"script", "style", "noscript", "template"})
 def field_kind(attributes: Any) -> str | None:
     """`person` or `address` where a field's `autocomplete`, or else its name or id, says that it takes one."""
     tokens = str(attributes.get("autocomplete", "")).lower().split()
-    told = [tokens[-1]] if tokens and tokens[-1] not in ("on", "off") else [
-        re.sub(r"[^a-z0-9]", "", re.split(r"[\[\].]", str(attributes.get(each, "")).rstrip("]"))[-1].lower())
-        for each in ("name", "id")]
-    if any(each in PERSON_FIELDS - {"name"} or (each == "name" and tokens) for each in told):
+    labels = [tokens[-1]] if tokens and tokens[-1] not in ("on", "off") else [
+        re.sub(r"[^a-z0-9]", "", re.split(r"[\[\].]", str(attributes.get(attribute, "")).rstrip("]"))[-1].lower())
+        for attribute in ("name", "id")]
+    if any(label in PERSON_FIELDS - {"name"} or (label == "name" and tokens) for label in labels):
         return "person"
-    return "address" if any(each in ADDRESS_FIELDS for each in told) else None
+    return "address" if any(label in ADDRESS_FIELDS for label in labels) else None
 
 
 def is_value(text: str, kind: str) -> bool:
     """Whether what a field holds may be a name or an address."""
     text = text.strip()
-    if "[" in text or not 2 <= len(text) <= _LONGEST_VALUE or not any(each.isalnum() for each in text):
+    if "[" in text or not 2 <= len(text) <= _LONGEST_VALUE or not any(character.isalnum() for character in text):
         return False
     if kind == "address":
         return len(text) > 3
-    return len(text) <= 60 and len(text.split()) <= 5 and not any(each.isdigit() or each in "@/:" for each in text)
+    return len(text) <= 60 and len(text.split()) <= 5 and not any(character.isdigit() or character in "@/:"
+                                                                  for character in text)
 
 
 def in_fields(root: Element) -> Iterator[tuple[str, str]]:
@@ -58,29 +59,30 @@ def in_fields(root: Element) -> Iterator[tuple[str, str]]:
 
 def contexts(root: Element) -> list[str]:
     """Texts that say what is a name only together: a label with what follows it."""
-    found: dict[str, None] = {}
+    values: dict[str, None] = {}
     label, labels_tag = "", ""
     for text, tag in _in_order(root):
         if label and len(text) <= _LONGEST_VALUE and not (tag == labels_tag and tag in _LABELLING):
-            found[f"{label} {text}"] = None
+            values[f"{label} {text}"] = None
             if label[-1] not in ":：,=" and _may_be_name(text):
-                found[f"{label}: {text}"] = None
+                values[f"{label}: {text}"] = None
         if tag != "input":
             label, labels_tag = text if _is_label(text) else "", tag
-    return list(found)
+    return list(values)
 
 
 def _is_label(text: str) -> bool:
     if len(text) > _LONGEST_LABEL or "\n" in text:
         return False
     bare = text.lower().rstrip(" :：,=*0123456789")
-    return any(each > "\u1100" for each in bare) or bare.endswith(_LABELS) or bare in GREETINGS | TITLES
+    return any(character > "\u1100" for character in bare) or bare.endswith(_LABELS) or bare in GREETINGS | TITLES
 
 
 def _may_be_name(text: str) -> bool:
     """Whether a text that follows a label without a colon is no single word that nobody is called."""
     known = lists.latin()
-    return " " in text or text.lower() in known.given | known.surnames or any(each > "\u1100" for each in text)
+    return " " in text or text.lower() in known.first_names | known.surnames or any(character > "\u1100"
+                                                                                    for character in text)
 
 
 def _in_order(root: Element) -> Iterator[tuple[str, str]]:

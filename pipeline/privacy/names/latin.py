@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from pipeline.privacy.patterns import LETTER, alone, pattern
+from pipeline.privacy.patterns import LETTER, is_isolated, pattern
 
 from . import lists
 from .words import (
@@ -19,8 +19,8 @@ from .words import (
     LABELS,
     NEVER,
     PARTICLES,
-    PLACES_AFTER,
-    PLACES_BEFORE,
+    PLACE_WORDS_AFTER,
+    PLACE_WORDS_BEFORE,
     SAINTS,
     TITLES,
 )
@@ -37,8 +37,8 @@ _LABEL_ENDS = tuple(sorted(LABELS, key=len, reverse=True))
 def persons(text: str) -> Iterator[tuple[int, int]]:
     """Where names stand."""
     until = 0
-    for found in _RUN.finditer(text):
-        start, end = found.span()
+    for match in _RUN.finditer(text):
+        start, end = match.span()
         if start and (text[start - 1].isalnum() or text[start - 1] in "_@/"):
             continue
         for span in _in_run(text, start, end):
@@ -46,82 +46,84 @@ def persons(text: str) -> Iterator[tuple[int, int]]:
                 span = _turned(text, span)
                 until = span[1]
                 yield span
-    for found in _INITIALS.finditer(text):
-        start, end = found.span()
-        if alone(text, start, end, "./@#=-", "/@(=-") and _is_login(found.group()):
+    for match in _INITIALS.finditer(text):
+        start, end = match.span()
+        if is_isolated(text, start, end, "./@#=-", "/@(=-") and _is_login(match.group()):
             yield start, end
 
 
 def _in_run(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Names in capitalised words that follow each other."""
     words = _words(text, start, end)
-    at, cued = 0, _cued(text, start)
-    while at < len(words):
-        word = words[at][2]
-        if word in TITLES or (word in GREETINGS and at + 1 < len(words)) or word.rstrip("s") in _labels_of_one_word():
+    index, cued = 0, _cued(text, start)
+    while index < len(words):
+        word = words[index][2]
+        if word in TITLES or (word in GREETINGS
+                              and index + 1 < len(words)) or word.rstrip("s") in _labels_of_one_word():
             cued = word in TITLES or word in GREETINGS or cued
-            at += 1
+            index += 1
             continue
-        stop = _until(words, at)
-        if stop > at and _is_name(text, words, at, stop, cued) and not _is_place(text, words, at, stop):
+        stop = _until(words, index)
+        if stop > index and _is_name(text, words, index, stop, cued) and not _is_place_name(text, words, index, stop):
             last = words[stop - 1]
             close = last[1] - (text[last[1] - 1] == "." and len(last[2]) > 1)
             close -= text[:close].endswith(("'s", "’s")) and 2
-            yield words[at][0], close
-            at = stop
+            yield words[index][0], close
+            index = stop
         else:
-            at += 1
+            index += 1
         cued = False
 
 
 def _words(text: str, start: int, end: int) -> list[tuple[int, int, str]]:
-    found, at = [], start
+    words, position = [], start
     for word in text[start:end].replace("\u00a0", " ").split(" "):
-        found.append((at, at + len(word), word.lower().rstrip(".")))
-        at += len(word) + 1
-    return found
+        words.append((position, position + len(word), word.lower().rstrip(".")))
+        position += len(word) + 1
+    return words
 
 
-def _until(words: list[tuple[int, int, str]], at: int) -> int:
+def _until(words: list[tuple[int, int, str]], index: int) -> int:
     """Behind the last word that may belong to the name that begins with a word."""
-    stop, capitals = at, 0
+    stop, capitals = index, 0
     while stop < len(words) and capitals < _LONGEST:
         word = words[stop][2]
-        if word in NEVER or word in TITLES and len(word) > 1 or stop > at and word in PLACES_AFTER:
+        if word in NEVER or word in TITLES and len(word) > 1 or stop > index and word in PLACE_WORDS_AFTER:
             break
         capitals += word not in PARTICLES
         stop += 1
-    while stop > at and words[stop - 1][2] in PARTICLES:
+    while stop > index and words[stop - 1][2] in PARTICLES:
         stop -= 1
     return stop
 
 
-def _is_name(text: str, words: list[tuple[int, int, str]], at: int, stop: int, cued: bool) -> bool:
-    known, first, count = lists.latin(), words[at][2], stop - at
+def _is_name(text: str, words: list[tuple[int, int, str]], index: int, stop: int, cued: bool) -> bool:
+    known, first, count = lists.latin(), words[index][2], stop - index
     if cued:
         return True
     if first in PARTICLES:
         return False
     if count > 1:
-        if " ".join(word for _, _, word in words[at:at + 2]).replace("'s", "").replace("’s", "") in BRANDS:
+        if " ".join(word for _, _, word in words[index:index + 2]).replace("'s", "").replace("’s", "") in BRANDS:
             return False
         second = words[stop - 1][2]
-        if first not in known.usual and _begins_sentence(text, words[at][0]) and (
-                words[at + 1][2] in known.usual or text[words[stop - 1][1]:].startswith(", ")):
+        if first not in known.usual and _begins_sentence(text, words[index][0]) and (
+                words[index + 1][2] in known.usual or text[words[stop - 1][1]:].startswith(", ")):
             return False  # "Ask Ann Lee": somebody is called Ask
-        if _given(first, known.given):
-            sure = first in known.usual and first not in AMBIGUOUS
-            return (sure or _given(second, known.surnames)) and words[at + 1][2] not in PLACES_AFTER
+        if _is_first_name(first, known.first_names):
+            is_certain = first in known.usual and first not in AMBIGUOUS
+            return (is_certain
+                    or _is_first_name(second, known.surnames)) and words[index + 1][2] not in PLACE_WORDS_AFTER
         return False
-    if at and words[at - 1][2] in SAINTS:
+    if index and words[index - 1][2] in SAINTS:
         return False
-    alone = words[at][:2]
+    alone = words[index][:2]
     if stop == len(words) and first in known.surnames and _turned(text, alone) != alone:
         return True
-    whole_run = at == 0 or words[at - 1][2] in NEVER
+    starts_run = index == 0 or words[index - 1][2] in NEVER
     shouted = text[slice(*alone)].isupper()  # a heading, a constant
-    return (whole_run and first in known.usual and first not in AMBIGUOUS and len(first) > 2
-            and stop == len(words) and not shouted and first not in lists.places())
+    return (starts_run and first in known.usual and first not in AMBIGUOUS and len(first) > 2
+            and stop == len(words) and not shouted and first not in lists.place_names())
 
 
 def _begins_sentence(text: str, start: int) -> bool:
@@ -129,20 +131,20 @@ def _begins_sentence(text: str, start: int) -> bool:
     return not before or before[-1] in ".!?"
 
 
-def _given(word: str, names: frozenset[str]) -> bool:
+def _is_first_name(word: str, names: frozenset[str]) -> bool:
     return word in names or ("-" in word and all(part in names for part in word.split("-") if part))
 
 
-def _is_place(text: str, words: list[tuple[int, int, str]], at: int, stop: int) -> bool:
+def _is_place_name(text: str, words: list[tuple[int, int, str]], index: int, stop: int) -> bool:
     """Whether what stands around makes a street, a place or a firm of it."""
-    if stop < len(words) and words[stop][2] in PLACES_AFTER:
+    if stop < len(words) and words[stop][2] in PLACE_WORDS_AFTER:
         return True
     after = text[words[stop - 1][1]:words[stop - 1][1] + 16]
     if after[:1] in ("-", "®", "™") or (after[:2].strip() == "&"):
         return True
-    before = text[max(0, words[at][0] - 16):words[at][0]].lower()
+    before = text[max(0, words[index][0] - 16):words[index][0]].lower()
     preceding = before.replace("\u00a0", " ").split()
-    return bool(preceding) and before.endswith(" ") and preceding[-1] in PLACES_BEFORE
+    return bool(preceding) and before.endswith(" ") and preceding[-1] in PLACE_WORDS_BEFORE
 
 
 def _cued(text: str, start: int) -> bool:
@@ -153,7 +155,7 @@ def _cued(text: str, start: int) -> bool:
     if not gap or "\n" in gap:
         return False
     if gap.strip(" \u00a0") == "" and bare.endswith(tuple(TITLES_WRITTEN)):
-        return alone(bare, len(bare) - len(bare.split()[-1]), len(bare))
+        return is_isolated(bare, len(bare) - len(bare.split()[-1]), len(bare))
     last = bare.split()[-1] if bare.split() else ""
     if last.strip(".,!") in TITLES and "," not in gap and ":" not in gap:
         return len(last) > 2 or last.endswith(".")
@@ -161,9 +163,10 @@ def _cued(text: str, start: int) -> bool:
         return True
     while bare[-1:].isdigit() or bare.endswith(" "):
         bare = bare[:-1]
-    return bare.endswith(_LABEL_ENDS) and any(bare.endswith(label) and alone(bare, len(bare) - len(label), len(bare))
+    return bare.endswith(_LABEL_ENDS) and any(bare.endswith(label)
+                                              and is_isolated(bare, len(bare) - len(label), len(bare))
                and (" " in label or ":" in gap or "=" in gap or '"' in gap)
-               and not (label in IN_CODE and any(each in gap for each in "\"'=")) for label in _LABEL_ENDS)
+               and not (label in IN_CODE and any(mark in gap for mark in "\"'=")) for label in _LABEL_ENDS)
 
 
 TITLES_WRITTEN = ("mr.", "mrs.", "ms.", "dr.", "prof.", "m.", "mme", "mlle", "sr.", "sra.", "srta.", "dra.")
@@ -179,12 +182,12 @@ def _turned(text: str, span: tuple[int, int]) -> tuple[int, int]:
     known, surname = lists.latin(), text[span[0]:span[1]].lower()
     if " " in surname or text[span[1]:span[1] + 2] != ", ":
         return span
-    found: Any = _RUN.match(text[span[1] + 2:span[1] + 80])  # only that: the text is written anew for RE2
-    if found is None or not _given(found.group().split()[0].lower(), known.given):
+    match: Any = _RUN.match(text[span[1] + 2:span[1] + 80])  # only that: the text is written anew for RE2
+    if match is None or not _is_first_name(match.group().split()[0].lower(), known.first_names):
         return span
     if surname in known.usual and surname not in known.surnames:
         return span
-    return span[0], span[1] + 2 + len(found.group().split()[0].rstrip("."))
+    return span[0], span[1] + 2 + len(match.group().split()[0].rstrip("."))
 
 
 def _is_login(word: str) -> bool:

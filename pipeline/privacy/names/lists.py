@@ -17,9 +17,9 @@ _OTHERS = ("cs_CZ", "da_DK", "de_CH", "en_IN", "en_NZ", "en_IE", "es_AR", "es_CL
 _MAIN_FILES = ("en-au", "en-ca", "en-gb", "de", "de-at", "de-ch", "fr", "es", "es-mx")
 _OTHER_FILES = ("en", "cs", "da", "et", "fi", "hr", "hu", "is", "it", "nl", "nl-be", "no", "pl", "pt", "pt-br", "sk",
                 "sv", "tr")
-_PLACES = ("en_US", "de_DE", "fr_FR", "es_ES")
+_PLACE_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES")
 _EASTERN = ("zh_CN", "zh_TW", "ko_KR", "ja_JP")
-_GIVEN = ("first_names", "first_names_female", "first_names_male", "first_romanized_names")
+_FIRST_NAME_LISTS = ("first_names", "first_names_female", "first_names_male", "first_romanized_names")
 _SURNAMES = ("last_names", "last_names_female", "last_names_male", "last_romanized_names")
 _PACKAGES = ("faker", "mimesis", "sudachipy", "sudachidict-small")
 
@@ -28,7 +28,7 @@ _PACKAGES = ("faker", "mimesis", "sudachipy", "sudachidict-small")
 class Names:
     """Names in lower case. `usual`: given names of English, German, French and Spanish, which count alone, too."""
 
-    given: frozenset[str]
+    first_names: frozenset[str]
     usual: frozenset[str]
     surnames: frozenset[str]
 
@@ -47,24 +47,24 @@ def latin() -> Names:
     """Names in Latin letters."""
     main = [*map(_faker, _MAIN), *map(_mimesis, _MAIN_FILES)]
     others = [*map(_faker, (*_OTHERS, *_EASTERN)), *map(_mimesis, _OTHER_FILES)]
-    return Names(frozenset(_names([*main, *others], _GIVEN)), frozenset(_names(main, _GIVEN)),
+    return Names(frozenset(_names([*main, *others], _FIRST_NAME_LISTS)), frozenset(_names(main, _FIRST_NAME_LISTS)),
                  frozenset(_names([*main, *others], _SURNAMES)))
 
 
 @lru_cache(maxsize=1)
-def places() -> frozenset[str]:
+def place_names() -> frozenset[str]:
     """Countries, and some cities, in English, German, French and Spanish."""
-    providers = [import_module(f"faker.providers.address.{locale}").Provider for locale in _PLACES]
+    providers = [import_module(f"faker.providers.address.{locale}").Provider for locale in _PLACE_LOCALES]
     return frozenset(name.lower() for provider in providers for field in ("countries", "cities", "states")
                      for name in getattr(provider, field, ()) if isinstance(name, str))
 
 
 @lru_cache(maxsize=4)
-def of(language: str, *locales: str) -> Names:
+def names_of(language: str, *locales: str) -> Names:
     """Names of a language (Mimesis) and locales (Faker) as they are written there."""
     sources = [*map(_faker, locales), _mimesis(language)]
-    given = frozenset(_names(sources, _GIVEN[:3]))
-    return Names(given, given, frozenset(_names(sources, _SURNAMES[:3])))
+    first_names = frozenset(_names(sources, _FIRST_NAME_LISTS[:3]))
+    return Names(first_names, first_names, frozenset(_names(sources, _SURNAMES[:3])))
 
 
 @lru_cache(maxsize=2)
@@ -95,8 +95,8 @@ def _faker(locale: str) -> dict[str, Any]:
 def _mimesis(language: str) -> dict[str, Any]:
     """The same of a language."""
     file = resources.files("mimesis") / "datasets" / language / "person.json"
-    told = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    return {"first_names": _all(told.get("names", ())), "last_names": _all(told.get("surnames", ()))}
+    data = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    return {"first_names": _all(data.get("names", ())), "last_names": _all(data.get("surnames", ()))}
 
 
 def _all(names: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pipeline.privacy.patterns import LETTER, alone, pattern
+from pipeline.privacy.patterns import LETTER, is_isolated, pattern
 
 _S = r"[ \x{A0}]"
 _SEP = rf"(?:,{_S}?|{_S}?\n{_S}?|{_S}[-–·]{_S}|{_S})"
@@ -47,11 +47,11 @@ _PATTERNS = tuple(pattern(source) for source in (_EN, _DE, _FR, _ES, _ZH, _KO, _
 
 def addresses(text: str) -> Iterator[tuple[int, int]]:
     """Where addresses stand."""
-    if not any(each.isdigit() for each in text):
+    if not any(character.isdigit() for character in text):
         return
     for compiled in _PATTERNS:
-        for found in compiled.finditer(text):
-            start, end = found.span()
+        for match in compiled.finditer(text):
+            start, end = match.span()
             end -= text[:end].endswith((",", " ", "\n"))
-            if not text[start].isascii() or alone(text, start, end, ".-/"):
+            if not text[start].isascii() or is_isolated(text, start, end, ".-/"):
                 yield start, end

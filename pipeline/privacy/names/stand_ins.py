@@ -34,27 +34,28 @@ class StandIns:
     def __init__(self, key: str):
         self._key = key.encode()
 
-    def of(self, value: str, kind: str) -> str:
+    def stand_in_for(self, value: str, kind: str) -> str:
         """`[PERSON 3f2a81]` or `[ADDRESS …]`. `value` in any of the ways in which it may be written."""
         return self._of_words(words(value), kind)
 
     def replacing(self, persons: Iterable[str]) -> "PersonReplacer":
         """What replaces the names of these persons."""
-        return PersonReplacer(persons, lambda told: self._of_words(told, "person"))
+        return PersonReplacer(persons, lambda parts: self._of_words(parts, "person"))
 
-    def _of_words(self, told: tuple[str, ...], kind: str) -> str:
-        normal = " ".join([kind, *(sorted(told) if kind == "person" else told)])
+    def _of_words(self, parts: tuple[str, ...], kind: str) -> str:
+        normal = " ".join([kind, *(sorted(parts) if kind == "person" else parts)])
         return f"[{kind.upper()} {hmac.digest(self._key, normal.encode('utf-8', 'replace'), 'sha256').hex()[:_DIGITS]}]"
 
 
 def words(value: str) -> tuple[str, ...]:
     """The words of a name or address, without case, accents, titles and what is escaped."""
     plain = unicodedata.normalize("NFKD", unescape(unquote_plus(value)).casefold())
-    plain = unicodedata.normalize("NFC", "".join(each for each in plain if unicodedata.category(each) != "Mn"))
-    found = tuple(word for word in re.split(r"[\W_]+", plain) if word)
-    if not any(word.isascii() for word in found):
-        return ("".join(found),)  # names in Chinese characters are written with a space, or without
-    return tuple(word for word in found if word not in TITLES or len(word) == 1) or found
+    plain = unicodedata.normalize("NFC",
+                                  "".join(character for character in plain if unicodedata.category(character) != "Mn"))
+    parts = tuple(word for word in re.split(r"[\W_]+", plain) if word)
+    if not any(word.isascii() for word in parts):
+        return ("".join(parts),)  # names in Chinese characters are written with a space, or without
+    return tuple(word for word in parts if word not in TITLES or len(word) == 1) or parts
 
 
 class PersonReplacer:
@@ -72,8 +73,8 @@ class PersonReplacer:
                                                              for part in self._parts]
         options = re2.Options()
         options.encoding, options.max_mem, options.log_errors = re2.Options.Encoding.LATIN1, _MEMORY, False
-        self._patterns = [re2.compile(b"|".join(forms[at:at + _GROUP]), options)
-                          for at in range(0, len(forms), _GROUP)]
+        self._patterns = [re2.compile(b"|".join(forms[start:start + _GROUP]), options)
+                          for start in range(0, len(forms), _GROUP)]
 
     def text(self, text: str) -> str:
         """The text without them."""
@@ -86,41 +87,41 @@ class PersonReplacer:
     def content(self, content: bytes) -> bytes:
         """The same of UTF-8; itself when nothing is in it."""
         for compiled in self._patterns:
-            parts, at = [], 0
-            for found in compiled.finditer(content):
-                start, end = found.span()
+            parts, position = [], 0
+            for match in compiled.finditer(content):
+                start, end = match.span()
                 if _is_clear(content, start, end):
-                    parts += [content[at:start], self._of(content[start:end])]
-                    at = end
-            content = b"".join([*parts, content[at:]]) if parts else content
+                    parts += [content[position:start], self._stand_in_for(content[start:end])]
+                    position = end
+            content = b"".join([*parts, content[position:]]) if parts else content
         return content
 
     def stand_ins(self) -> list[str]:
         """The stand-ins of all of them, in the order of `persons`."""
-        return [self._of(name.encode("utf-8", "surrogatepass")).decode() for name in self.persons]
+        return [self._stand_in_for(name.encode("utf-8", "surrogatepass")).decode() for name in self.persons]
 
     def count(self) -> int:
         """How many different persons."""
         return len(set(self.stand_ins()))
 
-    def _of(self, written: bytes) -> bytes:
-        told = words(_unescaped(written.decode("utf-8", "surrogatepass")))
-        if len(told) == 1 and told[0] in self._parts:
-            told = self._parts[told[0]]
-        return str(self._stand_in(told)).encode()
+    def _stand_in_for(self, written: bytes) -> bytes:
+        parts = words(_unescaped(written.decode("utf-8", "surrogatepass")))
+        if len(parts) == 1 and parts[0] in self._parts:
+            parts = self._parts[parts[0]]
+        return str(self._stand_in(parts)).encode()
 
 
 def _parts(persons: list[str]) -> dict[str, tuple[str, ...]]:
     """Given names and surnames that only one person has, with all words of that person's."""
-    known, whole = lists.latin(), defaultdict(set)
+    known, full_names = lists.latin(), defaultdict(set)
     for name in persons:
-        told = words(name)
-        if len(told) > 1:
-            for part in (told[0], told[-1]):
-                whole[part].add(tuple(sorted(told)))
-    return {part: next(iter(names)) for part, names in whole.items()
+        name_parts = words(name)
+        if len(name_parts) > 1:
+            for part in (name_parts[0], name_parts[-1]):
+                full_names[part].add(tuple(sorted(name_parts)))
+    return {part: next(iter(names)) for part, names in full_names.items()
             if len(names) == 1 and len(part) > 2 and part not in AMBIGUOUS | NEVER | PARTICLES
-            and (part in known.given or part in known.surnames)}
+            and (part in known.first_names or part in known.surnames)}
 
 
 def _alone(part: str) -> list[str]:
@@ -132,10 +133,10 @@ def _written(name: str) -> bytes:
     parts = [part for part in _GAP.split(name) if part]
     if len(parts) == 1:
         plain = name.lower() not in AMBIGUOUS | NEVER and (len(name) > 2 or not name.isascii())
-        as_told = [name] if plain or not name.islower() else []
-        return b"|".join(map(_escaped, dict.fromkeys([*_alone(name), *as_told])))
+        verbatim = [name] if plain or not name.islower() else []
+        return b"|".join(map(_escaped, dict.fromkeys([*_alone(name), *verbatim])))
     forms = [_BETWEEN.join(map(_any_case, order)) for order in (parts, [parts[-1], *parts[:-1]])]
-    if not any(each.isascii() for part in parts for each in part):
+    if not any(character.isascii() for part in parts for character in part):
         forms.append(b"".join(map(_any_case, parts)))  # Chinese characters need no space
     return b"|".join(forms)
 
@@ -150,8 +151,10 @@ def _any_case(part: str) -> bytes:
 
 def _escaped(word: str) -> bytes:
     """A pattern of a word as it stands in text, HTML, an address and JSON."""
-    named = "".join(f"&{codepoint2name[ord(each)]};" if ord(each) in codepoint2name else each for each in word)
-    json = "".join(each if each.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(each)) for each in word)
+    named = "".join(f"&{codepoint2name[ord(character)]};" if ord(character) in codepoint2name else character
+                    for character in word)
+    json = "".join(character if character.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(character))
+                   for character in word)
     forms = dict.fromkeys((word, named, json, quote(word, errors="replace"), word.replace("'", "&#39;"),
                            word.replace("'", "&#x27;"), "".join(f"&#{ord(c)};" if ord(c) > 127 else c for c in word)))
     return b"|".join(re.escape(form.encode("utf-8", "surrogatepass")) for form in forms)
@@ -159,11 +162,11 @@ def _escaped(word: str) -> bytes:
 
 def _utf16(character: str) -> list[int]:
     content = character.encode("utf-16-be", "surrogatepass")
-    return [int.from_bytes(content[at:at + 2], "big") for at in range(0, len(content), 2)]
+    return [int.from_bytes(content[index:index + 2], "big") for index in range(0, len(content), 2)]
 
 
 def _unescaped(text: str) -> str:
-    return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), text)
+    return re.sub(r"\\u([0-9a-fA-F]{4})", lambda match: chr(int(match[1], 16)), text)
 
 
 def _is_clear(content: bytes, start: int, end: int) -> bool:

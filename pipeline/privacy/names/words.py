@@ -84,13 +84,13 @@ PARTICLES = _split(
     "de del della di da dos das la las los le du des van von der den zu zum zur y e bin ibn al el ben")
 
 # What makes a place of a person's name: before it, and after it.
-PLACES_BEFORE = _split(
+PLACE_WORDS_BEFORE = _split(
     "rue avenue av boulevard bd place quai pont allée chemin impasse cours square métro gare lycée école musée",
     "théâtre hôtel stade parc jardin port aéroport fort lac mont île calle avenida avda plaza paseo puente camino",
     "carretera ronda glorieta parque teatro museo estadio hotel aeropuerto estación biblioteca colegio instituto",
     "universidad lago río isla ciudad lake mount mt cape camp café restaurant bar castle museum hospital",
     "university st station kino theater schloss am an im zum zur")
-PLACES_AFTER = _split(
+PLACE_WORDS_AFTER = _split(
     "street st road rd avenue ave boulevard blvd lane drive dr way square bridge airport museum park prize award",
     "university college school hospital center centre hall theatre theater tower house island lake mountain river",
     "beach stadium arena station library foundation institute church cathedral memorial monument hotel resort",

@@ -12,8 +12,8 @@ from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import projects, renaming
-from pipeline.judging.asking import Judgement
 from pipeline.judging.labels import read_labels
+from pipeline.judging.model_judge import Judgement
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, say, signed_in
 

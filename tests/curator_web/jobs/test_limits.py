@@ -5,7 +5,7 @@ import pytest
 from curator_web import create_app
 from curator_web.web import apart
 from demotape import importing
-from pipeline.limited import Allowance, Processes
+from pipeline.sandbox import Allowance, Processes
 from tests.support import hostile_work
 from tests.support.curator_fixtures import make_recording
 from tests.support.packages import pack

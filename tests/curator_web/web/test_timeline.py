@@ -12,7 +12,7 @@ from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.web.timeline_view import process_options
 from demotape.video_place import read_place
 from pipeline import process
-from pipeline.cache.inputs import of_file
+from pipeline.cache.inputs import hash_file
 from tests.pipeline.align.test_align import MEETING, filmed, session  # noqa: F401  # fixtures
 from tests.support.curator_fixtures import ALIGNMENT, filmed_recording, make_recording
 from tests.support.team_fixtures import ANN, VAL, add_people, signed_in
@@ -227,7 +227,7 @@ def test_another_video_takes_the_place_of_the_first(app, client, tmp_path):
     assert held.read_bytes() == first
     (tmp_path / "filmed.webm").write_bytes(first + b"more")
     note = json.loads((path / "processed.json").read_text())
-    note["inputs"]["external video"] = of_file(tmp_path / "filmed.webm")
+    note["inputs"]["external video"] = hash_file(tmp_path / "filmed.webm")
     (path / "processed.json").write_text(json.dumps(note))
     library.import_recording(services.db, services.store, path)
     assert held.read_bytes() == first + b"more"
@@ -249,7 +249,7 @@ def test_a_word_stays_when_it_is_processed_again_and_processing_follows_it(
 
     options = re.search(r'<code class="options">(.*?)</code>', client.get(f"/demonstrations/{name}/timeline").text)[1]
     given = dict(option.removeprefix("--video-").split("=") for option in options.split())
-    again = process(path, place=read_place(float(given["offset"]), float(given["drift"]), given.get("rectangle")))
+    again = process(path, placement=read_place(float(given["offset"]), float(given["drift"]), given.get("rectangle")))
     assert again["alignment"]["by_hand"] == {"offset": word["offset"], "drift": word["drift"]}
     assert again["turns"] != found["turns"]
     assert library.import_recording(services.db, services.store, path).outcome == "kept"

@@ -35,7 +35,7 @@ def test_a_clock_by_hand_counts_and_is_kept(session, filmed, tmp_path):  # noqa:
     copy(session, tmp_path / "r")
     offset = MEETING.video_time(0.0) + OFF
     word = {"offset": offset, "drift": 150.0}
-    first = process(tmp_path / "r", video=filmed(MEETING)[0], place=word)
+    first = process(tmp_path / "r", video=filmed(MEETING)[0], placement=word)
     assert first["alignment"]["by_hand"] == word
     assert [each["offset"] for each in first["alignment"]["stretches"]] == [pytest.approx(offset, abs=1e-3)]
     for turn in acting(first):
@@ -53,10 +53,10 @@ def test_a_clock_by_hand_counts_and_is_kept(session, filmed, tmp_path):  # noqa:
 def test_a_rectangle_by_hand_counts_beside_the_clock_that_is_found(session, filmed, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
     drawn = {"left": 70.0, "top": 70.0, "width": 0.8, "height": 0.8}
-    found = process(tmp_path / "r", video=filmed(MEETING)[0], place={"rectangle": drawn})
+    found = process(tmp_path / "r", video=filmed(MEETING)[0], placement={"rectangle": drawn})
     assert found["alignment"]["segments"][0]["rectangle"] == drawn
     assert found["alignment"]["stretches"][0]["offset"] == pytest.approx(MEETING.video_time(0.0), abs=0.05)
-    both = process(tmp_path / "r", place={"offset": 3.0, "drift": 0.0})["alignment"]["by_hand"]
+    both = process(tmp_path / "r", placement={"offset": 3.0, "drift": 0.0})["alignment"]["by_hand"]
     assert both == {"rectangle": drawn, "offset": 3.0, "drift": 0.0}
     other = tmp_path / "other.mp4"
     other.write_bytes(filmed(MEETING)[0].read_bytes())
@@ -85,7 +85,7 @@ def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path)
 def test_a_place_without_a_video_is_refused(session, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
     with pytest.raises(InputError, match="without a video; give --video too"):
-        process(tmp_path / "r", place={"offset": 1.0, "drift": 0.0})
+        process(tmp_path / "r", placement={"offset": 1.0, "drift": 0.0})
 
 
 def run(*arguments: str):

@@ -37,8 +37,8 @@ def onsets(video: Video) -> list[tuple[float, float]]:
 def test_a_pointer_that_wanders_hides_no_effect(tmp_path):
     changes = onsets(film(tmp_path / "v.mp4", effect=True))
     assert len(changes) == len(ACTIONS)
-    assert effects.caused(changes, ACTIONS) == 1
-    assert effects.caused(changes, [time + 0.3 for time in ACTIONS]) == 0
+    assert effects.is_caused_by_action(changes, ACTIONS) == 1
+    assert effects.is_caused_by_action(changes, [time + 0.3 for time in ACTIONS]) == 0
 
 
 def test_where_nothing_else_changes_the_pointer_counts(tmp_path):

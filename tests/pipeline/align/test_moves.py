@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import zstandard
 
-from pipeline.align.moves import _is_in_place
+from pipeline.align.moves import _is_at_rectangle
 from pipeline.align.rectangle import Rectangle
 from pipeline.align.screenshots import Picture, work_shape
 from pipeline.align.video import Shot
@@ -19,7 +19,7 @@ def is_in_place(scale: float = SCALE, left: float = LEFT, top: float = TOP, ligh
     known = Picture("a", VIEWPORT, shape, False, zstandard.ZstdCompressor().compress(grey.tobytes()))
     shown = (page(3) * light).astype(np.uint8)
     frame = cv2.warpAffine(shown, np.array([[scale, 0, left], [0, scale, top]]), FRAME, borderValue=60)
-    return _is_in_place(Shot(0.0, frame, False, None), Rectangle(LEFT, TOP, SCALE, SCALE), known)
+    return _is_at_rectangle(Shot(0.0, frame, False, None), Rectangle(LEFT, TOP, SCALE, SCALE), known)
 
 
 def test_another_state_of_the_page_is_in_place():

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import zstandard
 
-from pipeline.align.choose import View, Window, judge
-from pipeline.align.cover import covered, small, tightened
+from pipeline.align.frame_selection import View, Window, judge
+from pipeline.align.occlusion import covered_mask, small, tighten_mask
 from pipeline.align.screenshots import Picture
 
 VIEWPORT, SHAPE = (1280, 720), (360, 640)
@@ -42,7 +42,7 @@ def taken(pixels: np.ndarray) -> Picture:
 
 def is_late(screenshot: np.ndarray, before: np.ndarray, *later: np.ndarray) -> bool:
     window = Window(SEEN, np.zeros(SHAPE, bool))
-    return judge(View(7, near={7: before}, later=list(later)), taken(screenshot), [], window)[0].late
+    return judge(View(7, nearby={7: before}, later=list(later)), taken(screenshot), [], window)[0].late
 
 
 def test_a_frame_tells_a_picture_from_those_around_it():
@@ -50,7 +50,7 @@ def test_a_frame_tells_a_picture_from_those_around_it():
 
     def told(*others: np.ndarray) -> bool:
         around = [replace(taken(other), name=str(number)) for number, other in enumerate(others)]
-        return judge(View(7, near={7: filmed(page("58"))}), taken(page("58")), around, window)[0].telling
+        return judge(View(7, nearby={7: filmed(page("58"))}), taken(page("58")), around, window)[0].telling
 
     assert told(page("59"), page("57")) and told(page("59", "Sold"), page("57"), page("58"))
     assert not told(page("59")) and not told(page("58"), page("57")) and not told(page("59"), page("58"))
@@ -85,34 +85,35 @@ def test_what_covers_the_page_is_known_to_its_edges():
         frame = filmed(screenshot)
         frame[thumbnail] = 128
         pairs.append((screenshot, frame))
-    rough = covered([cv2.absdiff(*(small(picture, VIEWPORT)[SMALL] for picture in pair)) for pair in pairs], VIEWPORT,
+    rough = covered_mask([cv2.absdiff(*(small(picture, VIEWPORT)[SMALL] for picture in pair)) for pair in pairs],
+                         VIEWPORT,
                     SMALL)
     rows, columns = np.nonzero(rough)
     assert (rows.max(), columns.min(), columns.max()) != (30, 215, 292)
-    rows, columns = np.nonzero(tightened(rough, pairs))
+    rows, columns = np.nonzero(tighten_mask(rough, pairs))
     assert rows.min() == 0 and 30 <= rows.max() <= 34
     assert 211 <= columns.min() <= 215 and 292 <= columns.max() <= 296
 
 
 def test_too_few_pairs_tell_nothing():
-    assert covered([np.zeros((72, 128), np.uint8)] * 4, VIEWPORT, SMALL) is None
+    assert covered_mask([np.zeros((72, 128), np.uint8)] * 4, VIEWPORT, SMALL) is None
 
 
 def test_a_pointer_that_goes_away_is_no_sure_sign():
     """The frame with it and the later ones differ as if the screenshot, which shows none, were late."""
-    verdict, _ = judge(View(7, near={7: filmed(page(), (260, 100))}, later=[filmed(page())] * 3), taken(page()), [],
+    verdict, _ = judge(View(7, nearby={7: filmed(page(), (260, 100))}, later=[filmed(page())] * 3), taken(page()), [],
                        Window(SEEN, np.zeros(SHAPE, bool)))
-    assert not (verdict.late and verdict.sure)
-    changed, _ = judge(View(7, near={7: filmed(page(text="before"))}, later=[filmed(page(text="after that"))] * 3),
+    assert not (verdict.late and verdict.certain)
+    changed, _ = judge(View(7, nearby={7: filmed(page(text="before"))}, later=[filmed(page(text="after that"))] * 3),
                        taken(page(text="after that")), [], Window(SEEN, np.zeros(SHAPE, bool)))
-    assert changed.late and changed.sure
+    assert changed.late and changed.certain
 
 
 @pytest.mark.parametrize(("hasty", "late"), [(False, True), (True, False)])
 def test_what_came_of_something_done_right_before_makes_no_screenshot_late(hasty, late):
     """The frame is from before it, the next one shows it, as the screenshot does."""
     before, after = filmed(page(text="start")), filmed(page(text="a form to fill in"))
-    view = View(7, hasty=hasty, near={7: before, 8: after}, later=[after] * 3)
+    view = View(7, hasty=hasty, nearby={7: before, 8: after}, later=[after] * 3)
     verdict, _ = judge(view, taken(page(text="a form to fill in")), [], Window(SEEN, np.zeros(SHAPE, bool)))
     assert verdict.late == late
 
@@ -120,7 +121,7 @@ def test_what_came_of_something_done_right_before_makes_no_screenshot_late(hasty
 def test_what_came_later_still_makes_it_late():
     """Right before the action the whole page changed; the screenshot shows what the action did to the new page."""
     blank, form, filled = np.full(SHAPE, 90, np.uint8), page(text="a form"), page(text="a form with words")
-    view = View(7, newer=True, hasty=True, soon=True, near={7: filmed(blank), 8: filmed(form)},
+    view = View(7, newer=True, hasty=True, change_follows=True, nearby={7: filmed(blank), 8: filmed(form)},
                 later=[filmed(filled)] * 3)
     for verdict in judge(view, taken(filled), [], Window(SEEN, np.zeros(SHAPE, bool))):
         assert verdict.late

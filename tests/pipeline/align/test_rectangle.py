@@ -55,4 +55,4 @@ def test_states_that_share_their_words_but_not_their_colours_tell_the_tone():
     chance = np.random.default_rng(1)
     votes = [vote(features(states[number - 1]), features(shot.luma), chance, (number, (number - 1) % 6))
              for number, shot in enumerate(shots)]
-    assert exact(votes, shots, states).tone.is_near(Tone(0, 115))
+    assert exact(votes, shots, states).tone.is_similar(Tone(0, 115))

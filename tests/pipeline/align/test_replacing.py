@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 import zstandard
 
-from pipeline.align.choose import Verdict, View
-from pipeline.align.external import Found
+from pipeline.align.align_stage import apply_match
+from pipeline.align.external import TurnMatch
+from pipeline.align.frame_selection import Verdict, View
 from pipeline.align.layout import Layout
-from pipeline.align.look import Look
-from pipeline.align.placing import tell
+from pipeline.align.position_check import is_in_position
 from pipeline.align.rectangle import Rectangle
 from pipeline.align.replacing import cut_pages
 from pipeline.align.scene import Scene
 from pipeline.align.screenshots import Picture
-from pipeline.align.standing import stands
-from pipeline.align.video_clock import Piece
+from pipeline.align.turn_window import TurnWindow
+from pipeline.align.video_clock import ClockSegment
 
 SIZE, SHAPE = (320, 200), (200, 320)
 ROWS = (30, 70, 110, 150)  # where the recording has words
@@ -74,7 +74,9 @@ def taken_from(pages, rate=12.5, number=1, left=0.0, known=(0.0, 0.6), hidden=(0
     scene = Scene(Recording(), Frames(pages, rate), Layout.always(Rectangle(left, 0, 1, 1)), {}, [], [],
                   {(0, SIZE): covered}, np.array(known))
     turn = {"id": "turn-1", "state": {"elements": "elements"}}
-    look = Look(turn, Piece(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE, View(number, hasty=hasty), set(),
+    look = TurnWindow(turn, ClockSegment(0, 0, 0, 1, 9, 0, 0, 0, 1), picture_of(LATE), SIZE, SHAPE,
+                      View(number, hasty=hasty),
+                      set(),
                 set(), 0.0, 0, Verdict(number, 0.5, True, None, part=part))
     look.before = None if before is None else picture_of(before, "before")
     look.neighbours = [look.before] if look.before else []
@@ -161,13 +163,14 @@ def test_parts_that_pages_have_in_common_tell_where_they_stand():
     chance = np.random.default_rng(3)
     header, one, other = (cv2.blur(chance.integers(0, 255, (rows, 320), np.uint8), (3, 3)) for rows in (60, 140, 140))
     page, known, seen = np.vstack([header, one]), np.vstack([header, other]), np.ones(SHAPE, bool)
-    assert stands(page, [known], seen) is True
-    assert stands(np.roll(page, 2, 1), [known], seen) is False and stands(np.roll(page, -4, 0), [known], seen) is False
-    assert stands(page // 2, [known], seen) is None, "it is dimmed"
-    assert stands(np.roll(page, 15, 1), [known], seen) is None, "farther away than anybody looks"
-    assert stands(one[:120], [other[:120]], seen[:120]) is None, "nothing in common tells nothing"
+    assert is_in_position(page, [known], seen) is True
+    assert is_in_position(np.roll(page, 2, 1), [known], seen) is False and is_in_position(np.roll(page, -4, 0),
+                                                                                          [known], seen) is False
+    assert is_in_position(page // 2, [known], seen) is None, "it is dimmed"
+    assert is_in_position(np.roll(page, 15, 1), [known], seen) is None, "farther away than anybody looks"
+    assert is_in_position(one[:120], [other[:120]], seen[:120]) is None, "nothing in common tells nothing"
     seen[:60] = False
-    assert stands(page, [known], seen) is None, "nor does what is not seen"
+    assert is_in_position(page, [known], seen) is None, "nor does what is not seen"
 
 
 @pytest.mark.parametrize("confidence, told, taken", [(0.8, False, True), (0.3, False, False), (0.3, True, True),
@@ -175,7 +178,8 @@ def test_parts_that_pages_have_in_common_tell_where_they_stand():
 def test_an_unsure_place_is_enough_where_the_elements_speak_for_another_picture(confidence, told, taken):
     state = {"url": "http://shop.test/", "screenshot": "late.png", "screenshot_time": 1.0, "screenshot_status": "good"}
     turn = {"id": "turn-1", "type": "browser", "state": state}
-    found = tell(turn, Found(2.0, 0.5, confidence, True, "better.png", painted=0.9, told=told), str)["state"]
+    found = apply_match(turn, TurnMatch(2.0, 0.5, confidence, True, "better.png", painted=0.9, clearly_better=told),
+                        str)["state"]
     assert found["screenshot"] == ("better.png" if taken else "late.png")
     assert found.get("screenshot_late") == (None if taken or confidence < 0.1 else True)
     assert found["confidence"] == confidence

@@ -39,7 +39,7 @@ def test_a_bright_page_without_dark_areas_tells_how_much_it_is_dimmed():
     bright = np.full((400, 600), 255, np.uint8)
     bright[:, :250] = 238
     found = fit([(np.round(bright * 0.7).astype(np.uint8), bright)])
-    assert found.is_near(Tone(0, 178))
+    assert found.is_similar(Tone(0, 178))
     assert fit([(np.full_like(bright, 30), np.full_like(bright, 60))]) is PLAIN  # dark pages tell too little
 
 
@@ -49,7 +49,7 @@ def test_a_page_shown_as_it_is_is_left_alone():
 
 
 def test_what_shows_another_page_is_no_other_brightness():
-    assert fit([(np.flipud(page()).copy(), page())]).is_near(PLAIN)
+    assert fit([(np.flipud(page()).copy(), page())]).is_similar(PLAIN)
 
 
 def test_a_picture_that_is_scrolled_or_cut_wrongly_fits_the_elements_worse():

@@ -109,7 +109,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path, source):
 
 
 def test_other_rules_read_nothing_of_ours_and_processing_clears_it_away(tmp_path, source, monkeypatch):
-    name = derived.keep(source.recording.layout, b"[]")  # a blob that the demonstration names
+    name = derived.store_derived(source.recording.layout, b"[]")  # a blob that the demonstration names
     next(turn for turn in source.demonstration["turns"] if turn.get("state"))["state"]["axtree"] = name
     prepare(source)
     ours = set(blobs(source))

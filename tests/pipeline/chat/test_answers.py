@@ -6,9 +6,9 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from pipeline.chat import Message, Reaction, Reading, Stamp, place, read_chat
-from pipeline.chat.answers import match
+from pipeline.chat import Message, Reaction, Reading, Stamp, merge_chat, read_chat
 from pipeline.chat.parsers import plugged
+from pipeline.chat.reply_matching import match_replies
 from schemas import DemonstrationSchema, InputError
 from schemas.files import validated
 
@@ -186,7 +186,7 @@ def test_turns_name_what_they_answer_and_nobody_who_reacts(tmp_path):
     log = read(tmp_path / "chat", TABLE["zoom, a reply and its reactions"][0])
     taken = {"id": "chat-1", "type": "chat", "timestamp": 0.0, "speaker": "instructor", "utterance": "hi",
              "checks": [], "dropped": False}
-    placed = place({"format": "demotape/demonstration", "version": 1, "id": "a", "recording": "a", "task": "",
+    placed = merge_chat({"format": "demotape/demonstration", "version": 1, "id": "a", "recording": "a", "task": "",
                     "turns": [taken]}, log)
     first, second, third = placed["turns"][1:]
     assert (first["id"], third["reply_to"]) == ("chat-2", "chat-2")
@@ -213,7 +213,7 @@ def test_ids_tell_who_reacts_among_people_of_one_name(tmp_path):
          "reactions": [reaction]},
         {"timestamp": "2024-03-05T19:30:06Z", "author": {"id": "2", "name": "Alex"}, "content": "ok"}]}))
     assert log.lines[0].reactions == (Reaction("👍", 1, ("Alex (2)",)),)
-    assert place({"turns": []}, log)["turns"][0]["reactions"][0]["speakers"] == ["navigator"]
+    assert merge_chat({"turns": []}, log)["turns"][0]["reactions"][0]["speakers"] == ["navigator"]
 
 
 def test_nothing_but_reactions_is_one_clear_error(tmp_path):
@@ -228,13 +228,13 @@ def test_nothing_but_reactions_is_one_clear_error(tmp_path):
 def test_reactions_in_any_form_do_no_harm(tmp_path, reactions):
     log = read(tmp_path / "chat", json.dumps([{"name": "A", "text": "hi", "time": 1, "reactions": reactions}]))
     validated({"format": "demotape/demonstration", "version": 1, "id": "a", "recording": "a", "task": "",
-               "turns": place({"turns": []}, log)["turns"]}, DemonstrationSchema(), "placed")
+               "turns": merge_chat({"turns": []}, log)["turns"]}, DemonstrationSchema(), "placed")
 
 
 def test_many_replies_to_messages_that_begin_alike_take_no_long():
     texts = [f'Replying to "{"a" * (number % 10)}b…"\n{"a" * 200}{number}' for number in range(20_000)]
     began = time.thread_time()
-    done = match([Message("A", text, Stamp(1.0, "offset"), number) for number, text in enumerate(texts)])
+    done = match_replies([Message("A", text, Stamp(1.0, "offset"), number) for number, text in enumerate(texts)])
     assert time.thread_time() - began < 5
     assert len(done.messages) == len(texts) == len(done.problems)
 

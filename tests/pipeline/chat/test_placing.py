@@ -1,7 +1,7 @@
 """Placing utterances among the actions."""
 
 from pipeline import Context, derive
-from pipeline.chat import ChatLine, ChatLog, place, recorded_chat, stage
+from pipeline.chat import ChatLine, ChatLog, merge_chat, recorded_chat, stage
 from pipeline.checks import KINDS
 from schemas import DemonstrationSchema
 from schemas.files import validated
@@ -22,36 +22,36 @@ def order(placed):
 
 
 def test_instructor_comes_before_the_action_that_answers():
-    placed = place(demonstration(9.9, 10.4, 12), log(("instructor", "buy it", 10)))
+    placed = merge_chat(demonstration(9.9, 10.4, 12), log(("instructor", "buy it", 10)))
     assert order(placed) == ["t0", "buy it", "t1", "t2"]
 
 
 def test_navigator_comes_after_what_was_just_done():
-    placed = place(demonstration(9.9, 10.4, 12), log(("navigator", "done", 10)))
+    placed = merge_chat(demonstration(9.9, 10.4, 12), log(("navigator", "done", 10)))
     assert order(placed) == ["t0", "t1", "done", "t2"]
     assert [turn["timestamp"] for turn in placed["turns"]] == [9.9, 10.4, 10.4, 12]
 
 
 def test_the_order_of_the_log_stands():
     lines = ("navigator", "what?", 10), ("instructor", "that", 10), ("navigator", "ok", 10)
-    placed = place(demonstration(10.4), log(*lines))
+    placed = merge_chat(demonstration(10.4), log(*lines))
     assert order(placed) == ["what?", "that", "t0", "ok"]
 
 
 def test_exact_times_are_taken_as_they_are():
-    placed = place(demonstration(10.4, 10.6), log(("navigator", "done", 10.5), precision=0.001))
+    placed = merge_chat(demonstration(10.4, 10.6), log(("navigator", "done", 10.5), precision=0.001))
     assert order(placed) == ["t0", "done", "t1"]
 
 
 def test_before_the_start_and_after_the_end():
     lines = ("instructor", "b", -3), ("instructor", "a", -60), ("navigator", "c", 90)
-    placed = place(demonstration(0.0, 5.0), log(*lines))
+    placed = merge_chat(demonstration(0.0, 5.0), log(*lines))
     assert order(placed) == ["a", "b", "t0", "t1", "c"]
     assert [turn["timestamp"] for turn in placed["turns"]] == [0, 0, 0, 5, 90]
 
 
 def test_minutes_are_marked():
-    placed = place(demonstration(65.0), log(("navigator", "done", 60), precision=60.0))
+    placed = merge_chat(demonstration(65.0), log(("navigator", "done", 60), precision=60.0))
     assert order(placed) == ["done", "t0"]
     assert [item["kind"] for item in placed["turns"][0]["checks"]] == ["coarse-time"]
 
@@ -69,7 +69,7 @@ def test_the_mark_is_still_there_when_all_is_checked(tmp_path):
 def test_twice_and_from_the_recording(tmp_path):
     recording = write_recording(tmp_path / "rec")
     base = make_demonstration(recording)
-    placed = place(place(base, recorded_chat(recording)), log(("instructor", "more", 4)))
+    placed = merge_chat(merge_chat(base, recorded_chat(recording)), log(("instructor", "more", 4)))
     added = [turn for turn in placed["turns"] if turn not in base["turns"]]
     assert [(turn["id"], turn["utterance"]) for turn in added] == [
         ("chat-1", "Find lamps – please"), ("chat-2", "Pay now?"), ("chat-3", "more")]

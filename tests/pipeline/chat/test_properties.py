@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.chat import KINDS, place, read_chat
+from pipeline.chat import KINDS, merge_chat, read_chat
 from pipeline.chat.parsers.zoom import _TO
 from schemas import DemonstrationSchema, InputError
 from schemas.files import validated
@@ -49,7 +49,7 @@ def test_any_bytes(kind, content, base):
     assert all(line.utterance.strip() and line.role in ("instructor", "navigator") for line in log.lines)
     assert all(line.reply_to is None or 0 <= line.reply_to < len(log.lines) for line in log.lines)
     validated({"format": "demotape/demonstration", "version": 1, "id": "a", "recording": "a", "task": "",
-               "turns": place({"turns": []}, log)["turns"]}, DemonstrationSchema(), "placed")
+               "turns": merge_chat({"turns": []}, log)["turns"]}, DemonstrationSchema(), "placed")
 
 
 _NAME = st.text("abcdefghijkl: ()-é", min_size=1, max_size=12).map(str.strip).filter(

@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.chat.parsers.cues import UNKNOWN, read
-from pipeline.chat.speech import Clock, Cue, joined, read_speech, speech_log
+from pipeline.chat.speech import Clock, Cue, join_cues, read_speech, speech_log
 from pipeline.context import VideoSpan
 from schemas import InputError
 
@@ -88,7 +88,7 @@ def test_who_speaks(tmp_path, texts, names, speakers):
     ([cue("A", "x" * 390, 0, 1), cue("A", "y" * 20, 1, 2)], ["x" * 390, "y" * 20]),
 ])
 def test_a_sentence_is_put_together(cues, texts):
-    assert [each.text for each in joined(cues)] == texts
+    assert [each.text for each in join_cues(cues)] == texts
 
 
 @pytest.mark.parametrize(("text", "line", "reason"), [
@@ -122,14 +122,14 @@ def test_cues_are_put_in_the_order_of_their_times(tmp_path):
 
 
 def test_times_go_through_offset_drift_and_pauses():
-    first = VideoSpan(begin=2.0, end=102.0, start=-1.0, rate=1 / 1.0002, sure=0.9)
-    second = VideoSpan(begin=102.2, end=300.0, start=400.0, rate=1 / 1.0002, sure=0.3)
+    first = VideoSpan(begin=2.0, end=102.0, start=-1.0, rate=1 / 1.0002, confidence=0.9)
+    second = VideoSpan(begin=102.2, end=300.0, start=400.0, rate=1 / 1.0002, confidence=0.3)
     clock = Clock([first, second], is_guess=True)
-    assert clock.at(2.0) == (-1.0, True)
-    assert clock.at(102.0)[0] == pytest.approx(-1 + 100 / 1.0002)
-    assert clock.at(0.0)[0] == pytest.approx(-1 - 2 / 1.0002), "before the first one"
-    assert clock.at(302.2) == (pytest.approx(400 + 200 / 1.0002), False)
-    assert Clock().at(7.0) == (7.0, True) and Clock(is_guess=True).at(7.0) == (7.0, False)
+    assert clock.position(2.0) == (-1.0, True)
+    assert clock.position(102.0)[0] == pytest.approx(-1 + 100 / 1.0002)
+    assert clock.position(0.0)[0] == pytest.approx(-1 - 2 / 1.0002), "before the first one"
+    assert clock.position(302.2) == (pytest.approx(400 + 200 / 1.0002), False)
+    assert Clock().position(7.0) == (7.0, True) and Clock(is_guess=True).position(7.0) == (7.0, False)
 
 
 def log(tmp_path, text, speakers=None, duration=60.0, clock=None):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.checks import KINDS, Material, find
+from pipeline.checks import KINDS, Material, find_checks
 from pipeline.privacy import finding
 from pipeline.turns import edits
 from schemas import EditSchema
@@ -39,7 +39,7 @@ def said(number: int, utterance: str) -> dict:
 
 def kinds(recording, *turns: dict) -> dict[str, list[str]]:
     """Kinds of findings by turn; every ready edit is applied to see that it fits."""
-    found = find(Material(turns, recording))
+    found = find_checks(Material(turns, recording))
     for checks in found.values():
         for check in checks:
             assert check["kind"] in KINDS and CheckSchema().validate(check) == {}
@@ -121,7 +121,7 @@ def test_a_very_long_gap(recording):
     ("find lamps and a lamps shade", None),
 ])
 def test_typos(recording, utterance, mended):
-    found = find(Material([said(1, utterance)], recording)).get("t1", [])
+    found = find_checks(Material([said(1, utterance)], recording)).get("t1", [])
     assert [check["fix"]["utterance"] for check in found] == ([mended] if mended else [])
 
 
@@ -133,7 +133,7 @@ def test_a_word_of_the_page_is_no_typo(recording, tmp_path):
     page = turn(recording, 2, element=None, intent="reload", arguments={}, state={"dom": name})
     from recorder import Recording
     writer.abandon()
-    found = find(Material([said(1, "please serach for a cheap flight"), page], Recording(tmp_path / "r")))
+    found = find_checks(Material([said(1, "please serach for a cheap flight"), page], Recording(tmp_path / "r")))
     assert not found.get("t1")
 
 
@@ -173,7 +173,7 @@ def test_personal_data_on_a_page_is_told_once_and_never_repeated(recording, tmp_
     writer.abandon()
     plain = {"intent": "reload", "arguments": {}, "element": None}
     turns = [turn(recording, n, **plain, state={"dom": dom}) for n, dom in ((1, name), (2, name), (3, again))]
-    found = find(Material(turns, Recording(tmp_path / "r")))
+    found = find_checks(Material(turns, Recording(tmp_path / "r")))
     assert [check["reason"] for check in found["t1"]] == ["On the page: an e-mail address, a telephone number."]
     assert not found.get("t2") and not found.get("t3")
 
@@ -212,7 +212,7 @@ def test_spans_lie_in_the_text_and_do_not_overlap(text):
 @pytest.mark.parametrize("reason", STALE_REASONS)
 def test_a_stale_screenshot_says_why(recording, reason):
     state = {"screenshot_status": "broken", "stale": True, "stale_because": reason}
-    [found] = find(Material([turn(recording, 1, state=state)], recording))["t1"]
+    [found] = find_checks(Material([turn(recording, 1, state=state)], recording))["t1"]
     assert found["kind"] == "broken-screenshot" and "missing" not in found["reason"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.export.states import ENCODINGS, _encode, blank
 from pipeline.outcomes.checking import unfit
-from pipeline.outcomes.evidence import Asked, Evidence, Seen
+from pipeline.outcomes.evidence import Evidence, PageState, Request
 from pipeline.outcomes.proposing import propose
 from pipeline.pages.rendering import Resources
 from recorder import Recording
@@ -28,7 +28,7 @@ def test_what_is_no_address_has_no_content_and_is_no_request(tmp_path, address):
     resources = Resources(recording)
     assert resources.text(address) is None and resources.data_uri(address) == "data:,"
     wanted = {"kind": "request", "match": {"exact": ["https://shop.example/"]}, "query": {"q": {"exact": ["2"]}}}
-    assert unfit(wanted, Asked("GET", address, 200)) == "another address"
-    assert unfit(wanted | {"match": {"exact": [address.partition("?")[0]]}}, Asked("GET", address, 200))
-    pages = [Seen(url, lambda: "<p>Done</p>") for url in ("https://shop.example/", address)]
+    assert unfit(wanted, Request("GET", address, 200)) == "another address"
+    assert unfit(wanted | {"match": {"exact": [address.partition("?")[0]]}}, Request("GET", address, 200))
+    pages = [PageState(url, lambda: "<p>Done</p>") for url in ("https://shop.example/", address)]
     assert isinstance(propose(Evidence(pages, requests=()), []), list)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.export.partition import Partition, place
+from pipeline.export.partition import Partition, order_key
 
 LIMIT = 100
 SIZES = st.dictionaries(st.text(min_size=1, max_size=12), st.integers(0, 2 * LIMIT), min_size=1, max_size=60)
@@ -12,12 +12,12 @@ SIZES = st.dictionaries(st.text(min_size=1, max_size=12), st.integers(0, 2 * LIM
 def shards(sizes):
     """The partition of ids with these sizes: {shard's name: ids in it}."""
     partition, found = Partition(LIMIT), []
-    for name in sorted(sizes, key=place):
-        found += partition.add(place(name), sizes[name], name)
+    for name in sorted(sizes, key=order_key):
+        found += partition.add(order_key(name), sizes[name], name)
     found += partition.end()
     names = [shard.name for shard in found]
     assert len({*names}) == len(names)
-    assert [one for shard in found for one in shard.items] == sorted(sizes, key=place)
+    assert [one for shard in found for one in shard.items] == sorted(sizes, key=order_key)
     return {shard.name: shard.items for shard in found}
 
 

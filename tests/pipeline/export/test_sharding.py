@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.export import InOrder, ReviewState, Source, export, place
+from pipeline.export import InOrder, ReviewState, Source, export, order_key
 from pipeline.export.formats import mind2web_actions, turnwise
 from schemas import InputError
 from tests.support.recording_fixtures import make_demonstration, write_recording
@@ -127,6 +127,6 @@ def test_nothing_is_copied_from_a_shard_that_is_not_what_was_written(tmp_path, m
 
 def test_sources_come_in_any_order(tmp_path, many):
     for name, sources in (("list", many), ("stream", iter(many)), ("backwards", reversed(many)),
-                          ("in-order", InOrder(sorted(many, key=lambda source: place(source.id))))):
+                          ("in-order", InOrder(sorted(many, key=lambda source: order_key(source.id))))):
         export(sources, tmp_path / name, "webdataset", shard_size=SIZES["webdataset"])
         assert files_of(tmp_path / name) == files_of(tmp_path / "list")

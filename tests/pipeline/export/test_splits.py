@@ -12,7 +12,7 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import datasets
 
 from pipeline.export import FORMATS, Rule, Source, export, read_rule
-from pipeline.export.splits import HELD_OUT, MIND2WEB, SPLITS, Facts, LeakCheck, RuleSchema
+from pipeline.export.splits import MIND2WEB, SPLIT_FACTORS, SPLITS, Facts, LeakCheck, RuleSchema
 from pipeline.verify import verify
 from schemas import InputError
 from tests.support.checkout import ROOT
@@ -27,14 +27,15 @@ SHARE = st.one_of(st.floats(0, 1), st.lists(st.sampled_from([*SITES, "Travel", "
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(FACTS, max_size=30), st.integers(0, 9), st.fixed_dictionaries({split: SHARE for split in HELD_OUT}))
+@given(st.lists(FACTS, max_size=30), st.integers(0, 9),
+       st.fixed_dictionaries({split: SHARE for split in SPLIT_FACTORS}))
 def test_what_is_held_out_is_never_in_train(all_facts, seed, held_out):
     rule = Rule(seed, 0.2, 0.2, held_out)
     seen = {"test": set(), "rest": set()}
     for facts in all_facts:
         split = rule.split(facts)
         assert split in SPLITS
-        for kind_split, kind in HELD_OUT.items():
+        for kind_split, kind in SPLIT_FACTORS.items():
             for name in facts.websites if kind == "website" else {getattr(facts, kind)} - {""}:
                 if rule.is_held_out(kind_split, name):
                     assert split not in ("train", "valid", "test_iid")

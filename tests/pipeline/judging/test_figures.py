@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from pipeline.judging.asking import Judgement
 from pipeline.judging.figures import figures
 from pipeline.judging.labels import Candidate, drawn, read_labels, sample_lines
+from pipeline.judging.model_judge import Judgement
 from schemas import InputError
 
 

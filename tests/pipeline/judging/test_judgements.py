@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pipeline.judging.asking import Judgement
-from pipeline.judging.judgements import MOST, read_judgements
+from pipeline.judging.judgements import MAX_LINES, read_judgements
+from pipeline.judging.model_judge import Judgement
 from schemas import InputError
 
 LINE = {"id": "rec-1", "judge": "llava", "host": "127.0.0.1:8000", "verdict": "success", "reason": "It is shown.",
@@ -38,6 +38,6 @@ def test_a_bad_line_is_named(line, said):
 def test_a_file_without_any_or_with_too_many_is_refused():
     with pytest.raises(InputError, match="no judgement in it"):
         read_judgements("v.jsonl", b"\n \n")
-    many = b"\n".join(GOOD.replace(b"rec-1", b"r%d" % number) for number in range(MOST + 1))
+    many = b"\n".join(GOOD.replace(b"rec-1", b"r%d" % number) for number in range(MAX_LINES + 1))
     with pytest.raises(InputError, match="more than 20,000"):
         read_judgements("v.jsonl", many)

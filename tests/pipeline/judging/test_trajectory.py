@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from pipeline.judging.prompt import RULES, messages
-from pipeline.judging.trajectory import WIDTH, read_trajectory, shown
+from pipeline.judging.trajectory import WIDTH, read_trajectory, select_turns
 from recorder import Recording
 from schemas import InputError
 from tests.support.curator_fixtures import TASK, make_recording, state, turns
@@ -26,7 +26,7 @@ def acted(name: str | None, dropped: bool = False) -> dict:
     ([acted("a"), acted("b"), acted("c", True), acted("d", True)], {"screenshot": "z"}, ["a", "b", "c"]),
     ([acted("a", True)], {"screenshot": "z"}, []), ([], {"screenshot": "z"}, [])])
 def test_screenshots_before_each_action_and_after_the_last(given, last, names):
-    assert shown(given, last) == names
+    assert select_turns(given, last) == names
 
 
 def test_task_answer_and_the_last_screenshots(tmp_path):

@@ -2,8 +2,17 @@
 
 import pytest
 
-from pipeline.outcomes.arranging import added, check_at, combined, moved, name_at, removed, replaced, taken_apart
-from pipeline.outcomes.wording import kind_of, told, whole
+from pipeline.outcomes.check_editing import (
+    add_check,
+    check_at,
+    combine_checks,
+    move_check,
+    name_at,
+    remove_check,
+    replace_check,
+    ungroup_check,
+)
+from pipeline.outcomes.wording import describe_check, describe_outcome, kind_of
 from schemas import InputError
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
@@ -25,44 +34,47 @@ WAY = [{"name": "begun", "check": A}, {"name": "filled in", "check": group(B, C)
 
 def test_checks_are_arranged_and_the_input_stays():
     outcome = made(A, B, C)
-    assert added(None, A) == made(A)
-    assert moved(outcome, "checks.0", 1)["checks"] == [B, A, C]
-    assert moved(outcome, "checks.0", -1) == outcome
-    both = combined(outcome, ["checks.2", "checks.0"], "any")
+    assert add_check(None, A) == made(A)
+    assert move_check(outcome, "checks.0", 1)["checks"] == [B, A, C]
+    assert move_check(outcome, "checks.0", -1) == outcome
+    both = combine_checks(outcome, ["checks.2", "checks.0"], "any")
     assert both["checks"] == [group(A, C), B]
-    assert taken_apart(both, "checks.0")["checks"] == [A, C, B]
-    assert added(both, B, within="checks.0")["checks"] == [group(A, C, B), B]
+    assert ungroup_check(both, "checks.0")["checks"] == [A, C, B]
+    assert add_check(both, B, within="checks.0")["checks"] == [group(A, C, B), B]
     assert check_at(both, "checks.0.1") == C
-    assert replaced(both, "checks.0.1", A)["checks"] == [group(A, A), B]
-    assert removed(removed(both, "checks.0.0"), "checks.0.0") == made(B)  # a group that has none left goes
+    assert replace_check(both, "checks.0.1", A)["checks"] == [group(A, A), B]
+    assert remove_check(remove_check(both, "checks.0.0"), "checks.0.0") == made(B)  # a group that has none left goes
     negated = made({"kind": "not", "checks": [group(A, B)]})
-    assert removed(negated, "checks.0.0.1")["checks"] == [{"kind": "not", "checks": [group(A)]}]
-    assert removed(made(A), "checks.0") is None
+    assert remove_check(negated, "checks.0.0.1")["checks"] == [{"kind": "not", "checks": [group(A)]}]
+    assert remove_check(made(A), "checks.0") is None
     assert outcome == made(A, B, C)
 
 
 def test_checkpoints_are_arranged():
     outcome = made(A, checkpoints=WAY)
     assert name_at(outcome, "checkpoints.1") == "filled in" and check_at(outcome, "checkpoints.1.1") == C
-    assert moved(outcome, "checkpoints.1", -1)["checkpoints"] == WAY[::-1]
-    assert added(outcome, B, "done")["checkpoints"][-1] == {"name": "done", "check": B}
-    assert replaced(outcome, "checkpoints.0", C, "other")["checkpoints"][0] == {"name": "other", "check": C}
-    assert removed(removed(outcome, "checkpoints.0"), "checkpoints.0") == made(A)
+    assert move_check(outcome, "checkpoints.1", -1)["checkpoints"] == WAY[::-1]
+    assert add_check(outcome, B, "done")["checkpoints"][-1] == {"name": "done", "check": B}
+    assert replace_check(outcome, "checkpoints.0", C, "other")["checkpoints"][0] == {"name": "other", "check": C}
+    assert remove_check(remove_check(outcome, "checkpoints.0"), "checkpoints.0") == made(A)
 
 
 @pytest.mark.parametrize("change, told", [
-    (lambda: removed(made(A), "checks.1"), "no such check"), (lambda: removed(made(A), "checks"), "no such check"),
-    (lambda: removed(made(A), "checks.0.0"), "no such check"), (lambda: moved(made(A), "checks.-1", 1), "no such"),
+    (lambda: remove_check(made(A), "checks.1"), "no such check"),
+    (lambda: remove_check(made(A), "checks"), "no such check"),
+    (lambda: remove_check(made(A), "checks.0.0"), "no such check"),
+    (lambda: move_check(made(A), "checks.-1", 1), "no such"),
     (lambda: check_at(made(A), "format.0"), "no such check"), (lambda: check_at(made(A), "checks.³"), "no such check"),
-    (lambda: removed(made(A, checkpoints=WAY), "checks.0"), "checkpoints alone"),
-    (lambda: added(None, A, "begun"), "checkpoints alone"),
-    (lambda: added(made(A), B, within="checks.0"), "only a group"),
-    (lambda: combined(made(A, B), ["checks.0", "checks.0"], "any"), "two checks at least"),
-    (lambda: combined(made(A, B), ["checks.0", "checks.1"], "not"), "all or any"),
-    (lambda: combined(made(A, group(B)), ["checks.0", "checks.1.0"], "any"), "in the same list"),
-    (lambda: combined(made(A, checkpoints=WAY), ["checkpoints.0", "checkpoints.1"], "any"), "one after the other"),
-    (lambda: taken_apart(made(A), "checks.0"), "only a group"),
-    (lambda: taken_apart(made(A, checkpoints=WAY), "checkpoints.1"), "only a group")])
+    (lambda: remove_check(made(A, checkpoints=WAY), "checks.0"), "checkpoints alone"),
+    (lambda: add_check(None, A, "begun"), "checkpoints alone"),
+    (lambda: add_check(made(A), B, within="checks.0"), "only a group"),
+    (lambda: combine_checks(made(A, B), ["checks.0", "checks.0"], "any"), "two checks at least"),
+    (lambda: combine_checks(made(A, B), ["checks.0", "checks.1"], "not"), "all or any"),
+    (lambda: combine_checks(made(A, group(B)), ["checks.0", "checks.1.0"], "any"), "in the same list"),
+    (lambda: combine_checks(made(A, checkpoints=WAY), ["checkpoints.0", "checkpoints.1"], "any"),
+     "one after the other"),
+    (lambda: ungroup_check(made(A), "checks.0"), "only a group"),
+    (lambda: ungroup_check(made(A, checkpoints=WAY), "checkpoints.1"), "only a group")])
 def test_what_cannot_be_is_told(change, told):
     with pytest.raises(InputError, match=told):
         change()
@@ -87,16 +99,16 @@ def test_what_cannot_be_is_told(change, told):
     ({"kind": "unknown", "reason": "a model is needed"}, "cannot be evaluated: a model is needed"),
     ({"kind": "not", "checks": [group(A)]}, "it is not so that at least one of these holds")])
 def test_checks_are_told_in_words(check, words):
-    assert validated(made(check), OutcomeSchema(), "here") and told(check) == words
+    assert validated(made(check), OutcomeSchema(), "here") and describe_check(check) == words
     assert kind_of(check)
 
 
 def test_all_of_an_outcome_is_told():
     outcome = made({"kind": "not", "checks": [group(B, C)]}, checkpoints=WAY[:1], difficulty="hard")
     b, c = (f"the last page’s address has “{name}” in it" for name in "bc")
-    assert whole(outcome) == [f"it is not so that at least one of these holds ({b}; {c})",
-                              f"on the way, begun: {told(A)}", "the task is hard"]
-    assert whole(None) == []
+    assert describe_outcome(outcome) == [f"it is not so that at least one of these holds ({b}; {c})",
+                              f"on the way, begun: {describe_check(A)}", "the task is hard"]
+    assert describe_outcome(None) == []
 
 
 def test_groups_in_groups_have_an_end():

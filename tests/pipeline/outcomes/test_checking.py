@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from pipeline.outcomes.checking import check, score
-from pipeline.outcomes.evidence import Asked, Evidence, Seen, fields
-from pipeline.outcomes.proposing import propose, refused
+from pipeline.outcomes.evidence import Evidence, PageState, Request, fields
+from pipeline.outcomes.proposing import propose, refusal_reason
 from schemas import InputError
 from schemas.files import validated
 from schemas.outcome import OutcomeSchema
@@ -21,18 +21,19 @@ def picture(shade, size=(80, 60)):
 
 
 LAMP, OTHER = picture(5), picture(25)
-START = Seen("https://shop.example/", lambda: "<title>Shop</title><h1>Shop</h1><p>No order</p>")
-END = Seen("https://shop.example/orders/7", lambda: """<title>Orders</title><h1>Orders</h1>
+START = PageState("https://shop.example/", lambda: "<title>Shop</title><h1>Shop</h1><p>No order</p>")
+END = PageState("https://shop.example/orders/7", lambda: """<title>Orders</title><h1>Orders</h1>
   <p id=told data-demotape-uid=4>
   Thanks, <b>Ada</b>!<script>no()</script></p><ul><li class=order title=mine>Floor lamp</li>
   <li class=order>Desk &amp; chair</li></ul>
   <div class=photo><img src="/lamp.png"></div><iframe srcdoc="<p id=inner>In a frame</p>"></iframe>""",
            picture=lambda: picture(9, (200, 100)), resource={"https://shop.example/lamp.png": LAMP}.get,
            boxes=lambda: {"4": {"x": 75, "y": 25, "width": 50, "height": 50}}, width=200)
-ASKED = (Asked("GET", "https://shop.example/search?q=lamp&page=2", 200),
-         Asked("POST", "https://shop.example/orders", 303, b"lamp=Floor+lamp&size=m&token=demotape-secret-1"),
-         Asked("PUT", "https://shop.example/api/cart", 200, json.dumps({"items": [{"name": "Lamp", "n": 2}]}).encode()),
-         Asked("DELETE", "https://shop.example/api/cart/3", 404))
+ASKED = (Request("GET", "https://shop.example/search?q=lamp&page=2", 200),
+         Request("POST", "https://shop.example/orders", 303, b"lamp=Floor+lamp&size=m&token=demotape-secret-1"),
+         Request("PUT", "https://shop.example/api/cart", 200,
+                 json.dumps({"items": [{"name": "Lamp", "n": 2}]}).encode()),
+         Request("DELETE", "https://shop.example/api/cart/3", 404))
 SESSION = Evidence([START, END], "There are 2 lamps", ASKED, {"a" * 64: LAMP, "b" * 64: OTHER}.__getitem__)
 
 
@@ -103,7 +104,7 @@ def test_checkpoints_are_reached_in_order():
     def at(name):
         return {"name": name, "check": {"kind": "url", "match": {"exact": [f"https://shop.example/{name}"]}}}
 
-    pages = [Seen(f"https://shop.example/{name}", str) for name in ("a", "b", "a", "c")]
+    pages = [PageState(f"https://shop.example/{name}", str) for name in ("a", "b", "a", "c")]
     for names, reached in ((["a", "b", "c"], 1.0), (["b", "a"], 1.0), (["c", "a"], 0.5), (["x", "a"], 0.0)):
         wanted = {"checks": [YES], "checkpoints": [at(name) for name in names]}
         assert score(wanted, Evidence(pages)).reached == reached
@@ -113,9 +114,9 @@ def test_checkpoints_are_reached_in_order():
 def test_a_request_counts_for_a_checkpoint_once_it_was_made():
     ordered = {"name": "ordered", "check": {"kind": "request", "match": {"exact": ["https://shop.example/orders"]}}}
     at_a = {"name": "a", "check": {"kind": "url", "match": {"exact": ["https://shop.example/a"]}}}
-    pages = [Seen("https://shop.example/a", str, time=1.0), Seen("https://shop.example/b", str)]
+    pages = [PageState("https://shop.example/a", str, time=1.0), PageState("https://shop.example/b", str)]
     for asked_at, reached in ((0.5, 1.0), (2.0, 0.5)):  # before the page was left, or after it
-        session = Evidence(pages, requests=(Asked("POST", "https://shop.example/orders", 200, time=asked_at),))
+        session = Evidence(pages, requests=(Request("POST", "https://shop.example/orders", 200, time=asked_at),))
         assert score({"checks": [YES], "checkpoints": [ordered, at_a]}, session).reached == reached
 
 
@@ -128,15 +129,15 @@ def test_what_is_proposed_holds_at_the_end_and_not_before():
     assert [each["kind"] for each in found] == ["request", "url", "text", "text", "text"]
     assert found[0]["body"] == {"lamp": {"exact": ["Floor lamp"]}} and found[2]["match"] == includes("Floor lamp")
     assert "secret" not in json.dumps(found)
-    assert all(check(each, SESSION).holds and not refused(each, SESSION) for each in found)
+    assert all(check(each, SESSION).holds and not refusal_reason(each, SESSION) for each in found)
     idle = SESSION.at_start()
     assert not any(check(each, idle).holds for each in found)
 
 
 def test_a_check_that_says_nothing_is_refused():
-    assert "before anything was done" in refused({"kind": "url", "match": includes("shop.example")}, SESSION)
-    assert "at the recorded end" in refused(NO, SESSION)
-    assert refused(YES, SESSION) == ""
+    assert "before anything was done" in refusal_reason({"kind": "url", "match": includes("shop.example")}, SESSION)
+    assert "at the recorded end" in refusal_reason(NO, SESSION)
+    assert refusal_reason(YES, SESSION) == ""
 
 
 @pytest.mark.parametrize("wanted, field", [

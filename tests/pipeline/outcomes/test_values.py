@@ -6,7 +6,7 @@ benchmarks.webarena_verified holds many more against the package itself.
 import pytest
 
 from pipeline.outcomes.addresses import address_of
-from pipeline.outcomes.folding import Undecided, folded
+from pipeline.outcomes.folding import Undecided, fold_text
 from pipeline.outcomes.values import check_value, compiled, fits
 from schemas import InputError
 
@@ -96,6 +96,6 @@ def test_an_address_that_is_not_plain_is_not_compared(text):
 
 
 def test_a_text_that_is_too_long_is_not_compared():
-    assert folded("Ａ\u00ad\x00  b") == "a b"  # noqa: RUF001 - a wide letter
+    assert fold_text("Ａ\u00ad\x00  b") == "a b"  # noqa: RUF001 - a wide letter
     with pytest.raises(Undecided, match="too long"):
-        folded("a" * 100_000)
+        fold_text("a" * 100_000)

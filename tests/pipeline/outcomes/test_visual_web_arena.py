@@ -4,10 +4,11 @@ import pytest
 
 from pipeline.outcomes import visual_web_arena
 from pipeline.outcomes.checking import score
-from pipeline.outcomes.evidence import Evidence, Seen
+from pipeline.outcomes.evidence import Evidence, PageState
 from schemas import InputError
 
-PAGE = Seen("http://127.0.0.1:9980/index.php?page=item&id=7", lambda: "<h1>Blue bike</h1><p class=price>1,200 $</p>")
+PAGE = PageState("http://127.0.0.1:9980/index.php?page=item&id=7",
+                 lambda: "<h1>Blue bike</h1><p class=price>1,200 $</p>")
 
 
 def task(evaluation, **more):

@@ -9,9 +9,9 @@ import pytest
 
 from pipeline.outcomes import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
-from pipeline.outcomes.evidence import Asked, Evidence, Seen
+from pipeline.outcomes.evidence import Evidence, PageState, Request
 from pipeline.outcomes.network_events import is_navigation, member, posted
-from pipeline.outcomes.responses import spoken, structured
+from pipeline.outcomes.responses import spoken_answer, structured_answer
 from pipeline.outcomes.values import compiled
 from schemas import InputError
 from schemas.files import validated
@@ -25,7 +25,7 @@ PAGE = (("Accept", "text/html,*/*"),)
 
 def asked(method, path, status=200, body="", kind=FORM, headers=(), time=0.0):
     told = (("content-type", kind),) if body else PAGE if method == "GET" else ()
-    return Asked(method, (path if "://" in path else SHOP + path), status, body.encode(), time, (*told, *headers))
+    return Request(method, (path if "://" in path else SHOP + path), status, body.encode(), time, (*told, *headers))
 
 
 def task(*events, kind="mutate", status="SUCCESS", data=None, schema=None, **more):
@@ -46,10 +46,11 @@ def answered(kind="mutate", status="SUCCESS", data=None):
 
 def scored(content, requests=(), answer=None):
     kind = content["eval"][0]["expected"]["task_type"]
-    timed = tuple(Asked(each.method, each.url, each.status, each.body, number, each.headers)
+    timed = tuple(Request(each.method, each.url, each.status, each.body, number, each.headers)
                   for number, each in enumerate(requests))
     outcome = webarena_verified.read(content, "task.json", SITES).outcome
-    return score(outcome, Evidence([Seen(SHOP + "/", lambda: "")], answered(kind) if answer is None else answer, timed))
+    return score(outcome,
+                 Evidence([PageState(SHOP + "/", lambda: "")], answered(kind) if answer is None else answer, timed))
 
 
 ORDER = asked("POST", "/orders", 302, "lamp=Floor+lamp&size=m&n=2")
@@ -117,13 +118,13 @@ def test_where_a_navigation_ends(evaluator, requests, value):
 
 def test_which_requests_are_navigations():
     def one(**headers):
-        return Asked("GET", SHOP, 200, headers=tuple((name.replace("_", "-"), value) for name,
+        return Request("GET", SHOP, 200, headers=tuple((name.replace("_", "-"), value) for name,
      value in headers.items()))
 
     person = {"Sec_Fetch_User": "?1", "sec_fetch_dest": "document", "sec_fetch_mode": "navigate", "accept": "text/html"}
     assert is_navigation(one(**person)) and is_navigation(one(accept="text/html, */*"))
     assert not any(map(is_navigation, [one(**person | {"sec_fetch_dest": "iframe"}), one(accept="*/*, text/html"),
-                                       Asked("POST", SHOP, 200, headers=PAGE)]))
+                                       Request("POST", SHOP, 200, headers=PAGE)]))
 
 
 LIST = {"type": "array", "items": {"type": "string"}}
@@ -216,7 +217,7 @@ def test_sites_are_put_in_and_one_that_is_not_known_is_named():
 def written(*checks, requests=(ORDER,), answer="", sites=SITES):
     outcome = {"format": "demotape/outcome", "version": 1, "checks": list(checks)}
     validated(outcome, OutcomeSchema(), "here")
-    evidence = Evidence([Seen(SHOP + "/", lambda: "")], answer, tuple(requests))
+    evidence = Evidence([PageState(SHOP + "/", lambda: "")], answer, tuple(requests))
     return (*webarena_writing.write(outcome, evidence, "Order", [SHOP + "/"], sites, 3), evidence)
 
 
@@ -244,7 +245,7 @@ def test_checks_are_written(checks, requests, answer, expected):
     content, left, evidence = written(*checks, requests=requests, answer=answer)
     assert not left and content["eval"][1]["expected"] == expected
     again = webarena_verified.read(content, "written", SITES).outcome
-    assert score(again, Evidence(evidence.pages, spoken(answer, again), evidence.requests)).value == 1
+    assert score(again, Evidence(evidence.pages, spoken_answer(answer, again), evidence.requests)).value == 1
 
 
 @pytest.mark.parametrize("content", [
@@ -305,10 +306,11 @@ def test_sites_are_those_of_the_benchmark(sites):
     ("12.99 $", "RETRIEVE", ["12.99 $"]), (" 0 ", "RETRIEVE", ["0"]), ('["a", 2]', "RETRIEVE", ["a", 2]),
     ("", "RETRIEVE", None), ("Done", "MUTATE", None)])
 def test_a_person_says_the_data(answer, kind, data):
-    assert json.loads(structured(answer, kind)) == {"task_type": kind, "status": "SUCCESS", "retrieved_data": data,
+    assert json.loads(structured_answer(answer, kind)) == {"task_type": kind, "status": "SUCCESS",
+                                                           "retrieved_data": data,
                                                     "error_details": None}
-    assert structured(answered(), kind) == answered()
-    assert spoken(answer, {"format": "", "version": 1, "checks": [{"kind": "unknown", "reason": ""}]}) == answer
+    assert structured_answer(answered(), kind) == answered()
+    assert spoken_answer(answer, {"format": "", "version": 1, "checks": [{"kind": "unknown", "reason": ""}]}) == answer
 
 
 def test_members_and_bodies_that_are_none():

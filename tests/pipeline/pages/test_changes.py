@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.pages.changes import MOST, changed, changed_areas
+from pipeline.pages.changes import MAX_AREAS, changed_areas, changed_areas_of
 from recorder.reader import Recording
 from tests.support.curator_fixtures import action, make_recording, pointer
 
@@ -47,12 +47,12 @@ def test_what_is_near_is_one_place_and_what_is_far_is_its_own():
 def test_at_most_a_few_are_told_and_all_that_changed_lies_in_them():
     spots = [(60 + 150 * across, 100 + 120 * down, 20, 20) for across in range(8) for down in range(5)]
     areas = changed_areas(page(), drawn(*spots))
-    assert len(areas) == MOST
+    assert len(areas) == MAX_AREAS
     for x, y, width, height in spots:
         assert any(left <= x and top <= y and x + width <= left + across and y + height <= top + down
                    for left, top, across, down in areas)
     assert changed_areas(page(), 255 - page()) == [(0, 0, 1280, 720)]
-    assert len(changed_areas(page(), drawn(*spots), most=2)) == 2
+    assert len(changed_areas(page(), drawn(*spots), maximum=2)) == 2
 
 
 def test_the_noise_of_a_lossy_picture_is_no_change():
@@ -72,7 +72,7 @@ def test_pictures_that_differ_everywhere_in_spots_cost_little():
     dots[4::40, 4::40] = dots[5::40, 4::40] = dots[4::40, 5::40] = 255 - dots[4::40, 4::40]
     for picture in (noise, dots):
         began = time.thread_time()
-        assert len(changed_areas(page(), picture)) <= MOST
+        assert len(changed_areas(page(), picture)) <= MAX_AREAS
         assert time.thread_time() - began < 1
 
 
@@ -86,8 +86,8 @@ def test_places_are_told_in_css_pixels_and_nothing_of_other_sizes(tmp_path):
         return [action(writer, 1, "click", pointer())]
 
     recording = Recording(make_recording(tmp_path, make_turns=turns))
-    found = changed(recording, names["one"], names["other"], 640)
+    found = changed_areas_of(recording, names["one"], names["other"], 640)
     assert found == {"boxes": [{"x": 150, "y": 100, "width": 60, "height": 20}], "share": 0.0052}
-    assert changed(recording, names["one"], names["one"], 640) == {"boxes": [], "share": 0.0}
+    assert changed_areas_of(recording, names["one"], names["one"], 640) == {"boxes": [], "share": 0.0}
     for name in ("half", "none"):
-        assert changed(recording, names["one"], names[name], 640) is None
+        assert changed_areas_of(recording, names["one"], names[name], 640) is None

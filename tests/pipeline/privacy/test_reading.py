@@ -16,9 +16,9 @@ from pipeline import process
 from pipeline.export import FORMATS, Source, export
 from pipeline.privacy import reading
 from pipeline.privacy.misread import Values
-from pipeline.privacy.reading import lines
+from pipeline.privacy.reading import read_lines
 from recorder import Recorder, Recording
-from recorder.pictures import decoded
+from recorder.pictures import decode_picture
 from schemas import InputError
 from tests.support.sessions import painted
 from tests.support.site import Site
@@ -81,9 +81,9 @@ def source(recording_browser, tmp_path_factory):
 
 @lru_cache
 def said(picture: bytes) -> str:
-    pixels = decoded(picture)
+    pixels = decode_picture(picture)
     assert pixels is not None
-    return " ".join(line.text for line in lines(pixels)).replace(" ", "")
+    return " ".join(line.text for line in read_lines(pixels)).replace(" ", "")
 
 
 def test_what_stands_only_in_pictures_is_gone_with_ocr(source, tmp_path):
@@ -119,7 +119,7 @@ def test_pictures_are_read_once_and_by_any_number_of_processes_alike(source, tmp
 
 
 def test_an_empty_picture_has_no_lines():
-    assert lines(np.full((40, 40, 3), 255, np.uint8)) == []
+    assert read_lines(np.full((40, 40, 3), 255, np.uint8)) == []
     turned = cv2.putText(np.full((200, 600, 3), 255, np.uint8), "Order 4711", (20, 120), cv2.FONT_HERSHEY_SIMPLEX, 2.0,
                          (0, 0, 0), 3)
-    assert [line.text for line in lines(turned)] == ["Order 4711"]
+    assert [line.text for line in read_lines(turned)] == ["Order 4711"]

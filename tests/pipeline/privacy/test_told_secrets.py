@@ -6,10 +6,10 @@ import pytest
 
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
-from pipeline.privacy import told_secrets
-from pipeline.privacy.told_secrets import ToldSecrets
+from pipeline.privacy import recorded_secrets
+from pipeline.privacy.recorded_secrets import RecordedSecrets
 from recorder import Recording
-from schemas.secret_digests import LONGEST, PRIME, sum_of, told
+from schemas.secret_digests import LONGEST, PRIME, digest_entry, sum_of
 from tests.pipeline.privacy.test_redacting import everything
 
 SECRET, PLAIN = "Engine-1843 & <x>", "unchanged words"
@@ -22,30 +22,31 @@ NOTES = ("<!DOCTYPE html><title>Notes</title><p id=n>The account is ada, Engine-
 @pytest.mark.parametrize("value", ["hunter22!", "zwölf Boxkämpfer", "パスワード1", "ab\ud800cdef1", "x" * LONGEST])
 def test_what_was_told_is_found_wherever_it_stands(value):
     around = "".join(random.Random(1).choices("abc 123é", k=20_000))
-    found = ToldSecrets([told(value), told("another-1")]).find([around, f"so:{value}.", around + value])
+    found = RecordedSecrets([digest_entry(value), digest_entry("another-1")]).find([around, f"so:{value}.",
+                                                                                    around + value])
     assert found == [value]
-    assert ToldSecrets([told(value)]).find([around, value[:-1], value[1:]]) == []
+    assert RecordedSecrets([digest_entry(value)]).find([around, value[:-1], value[1:]]) == []
 
 
 def test_a_sum_is_that_of_the_search_at_every_place():
     content = random.Random(2).randbytes(3 * PRIME)
     for start in (0, 1, 77, PRIME - 3, 2 * PRIME + 5, len(content) - 12):
         total = sum_of(content[start:start + 12])
-        assert (start, total) in told_secrets._places(content, 12, (total,))
+        assert (start, total) in recorded_secrets._candidate_positions(content, 12, (total,))
 
 
 def test_too_long_ones_are_not_told_and_nothing_told_costs_nothing():
-    assert told("x" * (LONGEST + 1)) is None
-    assert ToldSecrets().find(["text"] * 10) == [] and ToldSecrets().digest == ""
+    assert digest_entry("x" * (LONGEST + 1)) is None
+    assert RecordedSecrets().find(["text"] * 10) == [] and RecordedSecrets().digest == ""
 
 
 def test_hostile_sums_do_not_cost_hours(monkeypatch):
     proofs = []
-    monkeypatch.setattr(told_secrets, "_digest_of", lambda stretch: proofs.append(stretch) or "")
+    monkeypatch.setattr(recorded_secrets, "_digest_of", lambda stretch: proofs.append(stretch) or "")
     text = "".join(random.Random(3).choices("abcdefghij", k=50_000)).encode()
     hostile = [{"length": 6, "sum": sum_of(text[at:at + 6]), "digest": f"{7:032x}"} for at in range(0, 40_000, 7)]
-    ToldSecrets(hostile).find([text.decode()])
-    assert len(proofs) == told_secrets._TRIES
+    RecordedSecrets(hostile).find([text.decode()])
+    assert len(proofs) == recorded_secrets._MAX_CANDIDATES
 
 
 @pytest.mark.parametrize("way", ["recorder", "extension"])

@@ -48,7 +48,7 @@ def test_a_dual_encoder_learns_and_ranks(shops, base, tmp_path):
     learned, lexical = told.splits["test_web"]
     assert learned.turns == 36 and learned.mrr > lexical.mrr + 0.2 and learned.recall > 0.9
     choice = next(choices(shops, "test-web-0"))
-    scores = [scorer(name)(choice.asked, choice.elements) for name in (str(tmp_path / "model"), base)]
+    scores = [scorer(name)(choice.query, choice.elements) for name in (str(tmp_path / "model"), base)]
     place = next(number for number, each in enumerate(choice.elements) if each.uid == choice.target)
     assert sorted(scores[0])[-10] <= scores[0][place] and scores[0] != scores[1]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model"]
@@ -59,7 +59,7 @@ def test_the_same_gives_the_same(shops, base, tmp_path):
     choice = next(choices(shops, "test-web-0"))
     for name in ("one", "two", "one"):
         train(shops, tmp_path / name, seed=2, encoder=Encoder(base, epochs=2, rate=0.05))
-        scores.append(scorer(str(tmp_path / name))(choice.asked, choice.elements))
+        scores.append(scorer(str(tmp_path / name))(choice.query, choice.elements))
     assert scores[0] == scores[1] == scores[2]
 
 

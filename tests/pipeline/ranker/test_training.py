@@ -10,7 +10,7 @@ import pytest
 from pipeline.export import Source, export
 from pipeline.export.model_input import features, scorers
 from pipeline.export.model_input.candidates import candidates_of
-from pipeline.export.model_input.elements import Asked
+from pipeline.export.model_input.elements import Query
 from pipeline.pages.dom import flatten
 from pipeline.ranker import train
 from pipeline.ranker.reading import choices
@@ -90,7 +90,7 @@ def test_a_ranker_that_takes_the_place_of_another_is_the_one_that_ranks(shops, t
     scores = []
     for export_, name in ((shops, "ranker.json"), (few, "ranker.json"), (few, "alone.json")):
         train(export_, tmp_path / name)
-        scores.append(scorers.scorer(str(tmp_path / name))(choice.asked, choice.elements))
+        scores.append(scorers.scorer(str(tmp_path / name))(choice.query, choice.elements))
     assert scores[0] != scores[1] == scores[2]
 
 
@@ -128,7 +128,7 @@ def test_what_is_told_of_elements_is_told_whatever_they_are():
     boxes = {uid: {"x": -5.0, "y": 0.0, "width": 50.0, "height": 50.0} for uid in ("1", "2")}
     elements = candidates_of(page, boxes, size, "3")
     assert [each.uid for each in elements] == ["1", "2", "3"]
-    for asked in (Asked([], [], size), Asked(["press \N{SNOWMAN}"], ['click(uid="2")', "load()"], size)):
+    for asked in (Query([], [], size), Query(["press \N{SNOWMAN}"], ['click(uid="2")', "load()"], size)):
         rows = features.table(asked, elements, scorers.lexical)
         assert rows.shape == (3, len(features.NAMES)) and (abs(rows) < 1e6).all()
     told = dict(zip(features.NAMES, rows[1].tolist(), strict=True))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.speech.beside import subtitles_beside
+from pipeline.speech.sidecar_subtitles import sidecar_subtitles
 from schemas import InputError
 
 
@@ -15,7 +15,7 @@ from schemas import InputError
 def test_the_names_under_which_they_lie(tmp_path, names, found):
     for name in ["meeting.mp4", *names]:
         (tmp_path / name).touch()
-    made = subtitles_beside(tmp_path / "meeting.mp4")
+    made = sidecar_subtitles(tmp_path / "meeting.mp4")
     assert (made and made.name) == found
 
 
@@ -24,4 +24,4 @@ def test_several_are_asked_about(tmp_path):
         for name in names:
             (tmp_path / name).touch()
         with pytest.raises(InputError, match=f"{' and '.join(sorted(names))} lie beside it; give one"):
-            subtitles_beside(tmp_path / f"{names[0].split('.')[0]}.mp4")
+            sidecar_subtitles(tmp_path / f"{names[0].split('.')[0]}.mp4")

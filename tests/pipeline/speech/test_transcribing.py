@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline.chat.parsers.cues import UNKNOWN, read
 from pipeline.speech import faster_whisper, recognisers
 from pipeline.speech.audio import RATE, samples_of, tracks_of
-from pipeline.speech.recognisers import Found, Segment
+from pipeline.speech.recognisers import InstalledRecogniser, Segment
 from pipeline.speech.transcribing import UNKNOWN as UNKNOWN_SPEAKER
 from pipeline.speech.transcribing import as_webvtt, transcribe
 from schemas import InputError, limits
@@ -136,7 +136,8 @@ def test_faster_whisper_says_what_it_needs(tmp_path, monkeypatch):
 
 
 def test_a_found_recogniser_tells_itself():
-    assert recognisers.find("faster-whisper") == Found("faster-whisper", "faster-whisper", None, faster_whisper.load)
+    assert recognisers.find("faster-whisper") == InstalledRecogniser("faster-whisper", "faster-whisper", None,
+                                                                     faster_whisper.load)
 
 
 def test_who_is_not_known_has_the_same_name_in_both_rooms():

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from pipeline.turns.edits import (
     append,
-    appended,
+    append_edit,
     apply_edits,
-    elsewhere,
     in_force,
     made_since_beginning,
     task_after,
+    turns_of_others,
     undo_depths,
 )
 from schemas import InputError
@@ -213,8 +213,9 @@ def test_a_split_parts_the_turns_and_the_other_ones_undo_ends_where_it_begins():
     one, two = apply_edits(turns, first), apply_edits(turns, second)
     assert ids(one) == ["c1", "d", "a"] and ids(two) == ["b", "c2", "c3"] and two[0]["dropped"]
     assert "reply_to" not in two[1] and two[2]["reply_to"] == "c2" and answers["reply_to"] == "c1"
-    assert [ids(part) for part in elsewhere(turns, first)] == [[], ids(two)]
-    assert [ids(part) for part in elsewhere(turns, second)] == [ids(one), []] and elsewhere(turns, log) == ([], [])
+    assert [ids(part) for part in turns_of_others(turns, first)] == [[], ids(two)]
+    assert [ids(part) for part in turns_of_others(turns, second)] == [ids(one), []] and turns_of_others(turns,
+                                                                                                        log) == ([], [])
     assert undo_depths(first) == (3, 0) and undo_depths(second) == (0, 0) and task_after("One", first) == "One"
     assert apply_edits(turns, append(turns, first, {"op": "undo"})) == apply_edits(turns, log)
     with pytest.raises(InputError, match="nothing to undo"):
@@ -224,9 +225,9 @@ def test_a_split_parts_the_turns_and_the_other_ones_undo_ends_where_it_begins():
     assert apply_edits(turns, append(turns, fixed, {"op": "undo"})) == two
     again = append(turns, second, {"op": "end_before", "turn": "c3"})
     third = append(turns, second, {"op": "begin_at", "turn": "c3", "other": "rec-1~p3"})
-    assert [ids(part) for part in elsewhere(turns, again)] == [ids(one), ["c3"]]
-    assert [ids(part) for part in elsewhere(turns, third)] == [["c1", "d", "a", "b", "c2"], []]
-    assert [ids(part) for part in elsewhere(turns, append(turns, first, {"op": "end_before", "turn": "a"}))] == [
+    assert [ids(part) for part in turns_of_others(turns, again)] == [ids(one), ["c3"]]
+    assert [ids(part) for part in turns_of_others(turns, third)] == [["c1", "d", "a", "b", "c2"], []]
+    assert [ids(part) for part in turns_of_others(turns, append(turns, first, {"op": "end_before", "turn": "a"}))] == [
         [], ["a", *ids(two)]]
 
 
@@ -243,15 +244,15 @@ def test_a_join_brings_the_others_turns_back_as_they_are_there():
     cut = append(turns, split, {"op": "set_task", "task": "One"})
     theirs = [{"op": "move", "turn": "c2", "after": None}, {"op": "set_task", "task": "Two"},
               {"op": "end_before", "turn": "d", "other": "p3"}]
-    joined, after = appended(turns, cut, {"op": "join", "other": "p2", "edits": 3, "outcome": None}, theirs)
+    joined, after = append_edit(turns, cut, {"op": "join", "other": "p2", "edits": 3, "outcome": None}, theirs)
     assert ids(after) == ["c1", "a", "c2", "b"] and after[2]["reply_to"] == "c1" and after[1]["dropped"]
-    assert [ids(part) for part in elsewhere(turns, joined)] == [[], ["d"]] and task_after("", joined) == "One"
+    assert [ids(part) for part in turns_of_others(turns, joined)] == [[], ["d"]] and task_after("", joined) == "One"
     assert undo_depths(joined) == (4, 0) and [number for number, _ in in_force(joined)] == [1, 2, 3, 4, 5, 6, 7]
     undone = append(turns, joined, {"op": "undo"})
     assert apply_edits(turns, undone) == apply_edits(turns, cut) and undo_depths(undone) == (3, 1)
     assert apply_edits(turns, append(turns, undone, {"op": "redo"})) == after
-    again, whole = appended(turns, joined, {"op": "join", "other": "p3", "edits": 0, "task": "All"})
-    assert ids(whole) == ["c1", "a", "c2", "b", "d"] and elsewhere(turns, again) == ([], [])
+    again, whole = append_edit(turns, joined, {"op": "join", "other": "p3", "edits": 0, "task": "All"})
+    assert ids(whole) == ["c1", "a", "c2", "b", "d"] and turns_of_others(turns, again) == ([], [])
     assert task_after("", again) == "All"
     with pytest.raises(InputError, match="does not end before another"):
         append(turns, again, {"op": "join", "other": "p4", "edits": 0})

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.turns.edits import append, apply_edits
-from pipeline.turns.video_place import alignment_after, recording_time, video_time, without_video
+from pipeline.turns.video_placement import alignment_after, recording_time, video_time, without_video
 from schemas import InputError
 from tests.support.recording_fixtures import make_demonstration, write_recording
 

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from recorder.browser.console import text_of
-from recorder.building.kept_console import KeptConsole, Written
+from recorder.building.console_log import ConsoleLog, ConsoleMessage
 from recorder.privacy.secret_values import Secrets
 from schemas import limits
 
@@ -164,7 +164,7 @@ def test_a_page_cannot_tell_whether_its_console_is_kept(recording_browser, site)
 
 def test_limits_are_counted_by_tab_and_errors_by_themselves(monkeypatch):
     kept: list[dict] = []
-    console = KeptConsole(Secrets(), lambda job: job(), lambda epoch: None if epoch > 8 else epoch)
+    console = ConsoleLog(Secrets(), lambda job: job(), lambda epoch: None if epoch > 8 else epoch)
     writer = type("Writer", (), {"console": lambda _, line: kept.append(line), "update": lambda _, **facts: None})()
     console.begin(writer, {})
     monkeypatch.setattr(limits, "CONSOLE_LINES", 120)
@@ -172,7 +172,7 @@ def test_limits_are_counted_by_tab_and_errors_by_themselves(monkeypatch):
     def write(tab: int, level: str, at: float, times: int) -> int:
         before = len(kept)
         for _ in range(times):
-            console.take(at, tab, "https://a.example/?token=abc", "call", level, lambda: Written("x\ud800"))
+            console.add_line(at, tab, "https://a.example/?token=abc", "call", level, lambda: ConsoleMessage("x\ud800"))
         console.release(all_=True)
         return len(kept) - before
 
@@ -187,10 +187,10 @@ def test_limits_are_counted_by_tab_and_errors_by_themselves(monkeypatch):
 def test_no_part_of_a_secret_stands_at_the_end_of_what_was_cut(length):
     kept: list[dict] = []
     secrets = Secrets()
-    secrets.tell("field", "s3cret-" * 20)
-    console = KeptConsole(secrets, lambda job: job(), lambda epoch: epoch)
+    secrets.add_field_value("field", "s3cret-" * 20)
+    console = ConsoleLog(secrets, lambda job: job(), lambda epoch: epoch)
     console.begin(type("Writer", (), {"console": lambda _, line: kept.append(line)})(), {})
-    console.take(1.0, 1, "", "call", "log", lambda: Written(("a" * (length - 1) + " " + "s3cret-" * 20) * 2))
+    console.add_line(1.0, 1, "", "call", "log", lambda: ConsoleMessage(("a" * (length - 1) + " " + "s3cret-" * 20) * 2))
     console.release(all_=True)
     assert "s3c" not in kept[0]["text"]
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.async_api import async_playwright
 
 from recorder import Recorder, Recording
-from recorder.browser.targets import HeldTargets
+from recorder.browser.targets import AttachedTargets
 from schemas.chromium import find_chromium
 from tests.support.waiting import wait_until_async
 
@@ -47,13 +47,13 @@ async def use(popup):
 
 def reach_pages_late(monkeypatch):
     """From now on new pages run before the recorder has reached them, as on a busy machine."""
-    on_page = HeldTargets._on_page
+    on_page = AttachedTargets._on_page
 
     def on_page_late(self, event):
         time.sleep(0.3)
         on_page(self, event)
 
-    monkeypatch.setattr(HeldTargets, "_on_page", on_page_late)
+    monkeypatch.setattr(AttachedTargets, "_on_page", on_page_late)
 
 
 def assert_heard_once_from_before(directory):
@@ -132,7 +132,7 @@ def test_keys_that_steer_reach_no_page_that_listens_before_the_recorder(recordin
             reach_pages_late(monkeypatch)
             popup = await opened_by(context, site.origin)
             await recorder._targets.settle()
-            await recorder._tabs[-1].answered()
+            await recorder._tabs[-1].wait_for_answers()
             await popup.keyboard.press("a")
             for paused in (True, False):
                 await popup.keyboard.press("Alt+p")
@@ -161,7 +161,7 @@ def test_in_a_browser_without_an_address(recording_browser, stopping, tmp_path):
                 async with Recorder(context, tmp_path / "rec") as recorder:
                     popup = await opened_by(context, stopping.origin)
                     await recorder._targets.settle()
-                    await recorder._tabs[-1].answered()
+                    await recorder._tabs[-1].wait_for_answers()
                     await use(popup)
             await browser.close()
 

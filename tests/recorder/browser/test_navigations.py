@@ -156,7 +156,7 @@ def test_a_navigation_stays_where_it_was_though_somebody_sets_the_clock():
     for set_by in (0.0, -3600.0, 86400.0):
         steady[0] += 10.0
         navigations.started({"frameId": "F", "navigationType": "differentDocument"})
-        navigations.asked({"frameId": "F", "type": "Document", "wallTime": 1000.0 + steady[0] + set_by})
+        navigations.on_requested({"frameId": "F", "type": "Document", "wallTime": 1000.0 + steady[0] + set_by})
         at = clock.seconds(navigations.finish("/", "/next", same_document=False)[1])
         assert at == pytest.approx(steady[0], abs=0.01), set_by
 

@@ -122,17 +122,17 @@ def test_har_is_whole_after_each_entry(tmp_path):
 ])
 def test_secrets_are_found_however_they_are_written(value, text, clean):
     secrets = Secrets()
-    secrets.tell("field", value)
+    secrets.add_field_value("field", value)
     assert secrets.in_markup(text) == clean
 
 
 def test_what_is_typed_is_one_secret_not_one_a_letter():
     secrets = Secrets()
     for end in range(1, 11):
-        secrets.tell("field", "open-s3sam"[:end])
+        secrets.add_field_value("field", "open-s3sam"[:end])
     assert secrets.in_text("open-s3 open-s3sam") == "open-s3 [REDACTED]"
-    secrets.tell("field", "")
-    secrets.tell("field", "other-7")
+    secrets.add_field_value("field", "")
+    secrets.add_field_value("field", "other-7")
     assert secrets.in_text("open-s3sam, other-7") == "[REDACTED], [REDACTED]"
 
 

@@ -1,6 +1,6 @@
 """Where secret fields stood while a frame was painted."""
 
-from recorder.building.secret_places import SecretPlaces
+from recorder.building.secret_positions import SecretFieldPositions
 
 
 def box(y):
@@ -8,9 +8,9 @@ def box(y):
 
 
 def test_a_path_is_in_no_frame_from_the_time_on_that_is_told():
-    places = SecretPlaces()
+    places = SecretFieldPositions()
     for time, y in ((1.0, 10.0), (1.1, 300.0), (1.3, 500.0), (1.4, 500.0)):
-        places.tell(time, [box(y)])
+        places.add_report(time, [box(y)])
     places.confirm(9.0)
     assert places.clear_from > 1.3
     assert places.path(places.clear_from - 0.01, 600) != []
@@ -18,9 +18,9 @@ def test_a_path_is_in_no_frame_from_the_time_on_that_is_told():
 
 
 def test_what_stays_or_was_left_has_no_path():
-    places = SecretPlaces()
-    places.tell(1.0, [box(10.0)])
+    places = SecretFieldPositions()
+    places.add_report(1.0, [box(10.0)])
     places.leave()
-    places.tell(2.0, [box(90.0)])
-    places.tell(3.0, [box(90.0)])
+    places.add_report(2.0, [box(90.0)])
+    places.add_report(3.0, [box(90.0)])
     assert places.clear_from == 0

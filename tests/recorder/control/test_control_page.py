@@ -395,6 +395,6 @@ TABLE = [
 def test_what_the_hand_does_and_its_line(events, words):
     live, lines = LiveList(), {}
     for each in events:
-        if line := live.take(each):
+        if line := live.add_event(each):
             lines[line["line"]] = line["word"]
     assert list(lines.values()) == words

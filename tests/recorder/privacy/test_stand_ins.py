@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recorder.browser.hops import Hops
+from recorder.browser.wire_headers import Hops
 from recorder.privacy.exchange_lines import line, stored_line
 from recorder.privacy.har import Exchange, secrets_of
 from recorder.privacy.named_secrets import named_secrets
@@ -28,7 +28,7 @@ def kept(each: Exchange, secrets: Secrets):
 
 def test_a_secret_is_the_same_stand_in_however_it_is_written():
     secrets = Secrets()
-    secrets.tell("p", WORD)
+    secrets.add_field_value("p", WORD)
     told, sent, came = kept(exchange(
         posted="name=ann&word=swordfish9+%26x", body=b"<p>Your word is swordfish9 &amp;x</p>",
         headers={"Content-Type": "application/x-www-form-urlencoded", "Cookie": "sid=s-112233445566; lang=en"},
@@ -85,15 +85,15 @@ def test_what_is_stored_at_the_start_holds_no_secret():
 def test_headers_of_redirects_find_their_own_request():
     first, second, third = (exchange(headers={}) for _ in range(3))
     hops = Hops()
-    hops.sent("1", {"Cookie": "a=1"})  # told before its request
-    hops.request("1", first)
-    hops.answer("1", True)
-    hops.request("1", second)
-    hops.came("1", {"Location": "/two"})  # of the first, told after the second began
-    hops.answer("1", False)  # from the cache: nothing is told apart
-    hops.request("1", third)
-    hops.came("1", {"X": "3"})
-    hops.sent("1", {"Cookie": "a=3"})
-    hops.answer("1", True)
+    hops.on_request_headers("1", {"Cookie": "a=1"})  # told before its request
+    hops.on_request("1", first)
+    hops.on_response("1", True)
+    hops.on_request("1", second)
+    hops.on_response_headers("1", {"Location": "/two"})  # of the first, told after the second began
+    hops.on_response("1", False)  # from the cache: nothing is told apart
+    hops.on_request("1", third)
+    hops.on_response_headers("1", {"X": "3"})
+    hops.on_request_headers("1", {"Cookie": "a=3"})
+    hops.on_response("1", True)
     assert [each.response_headers for each in (first, second, third)] == [{"Location": "/two"}, {}, {"X": "3"}]
     assert [each.headers for each in (first, second, third)] == [{"Cookie": "a=1"}, {}, {"Cookie": "a=3"}]

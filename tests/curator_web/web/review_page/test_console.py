@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from curator_web.demonstrations.library import import_recording
-from pipeline.console import MOST
+from pipeline.console import MAX_LINES
 from tests.support.curator_fixtures import HOSTILE, make_recording, turns
 from tests.support.exchanges import SECRET, console_line, turns_with_console
 
@@ -56,7 +56,7 @@ def test_the_console_stands_with_the_requests_and_runs_nothing(page, site, kept)
     page.keyboard.press("j")
     page.keyboard.press("Shift+N")
     expect(lines).to_have_count(0)
-    expect(page.locator(".network .console tbody tr")).to_have_count(MOST)
+    expect(page.locator(".network .console tbody tr")).to_have_count(MAX_LINES)
 
 
 def test_without_scripts_and_without_the_network_the_console_has_a_page_by_itself(browser, site, console_only):
@@ -83,7 +83,7 @@ def test_the_api_tells_what_was_written_between_two_actions(page, site, kept, co
         "text": "Uncaught Error: boom\n    at seats.js:12:4", "host": "air.example", "path": "/app/seats.js",
         "line": 12, "column": 4}
     assert SECRET not in json.dumps(between) and told("t3", what="network").json()["total"] == 3
-    assert [len(told("t4").json()["lines"]), told("t4").json()["total"]] == [MOST, 150]
+    assert [len(told("t4").json()["lines"]), told("t4").json()["total"]] == [MAX_LINES, 150]
     assert [told("t9").status, told("t3", demonstration).status] == [404, 404]
     assert "--console" in told("t3", demonstration).text()
     assert [told("t3", console_only).status, told("t3", console_only, "network").status] == [200, 404]

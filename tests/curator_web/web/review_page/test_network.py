@@ -9,7 +9,7 @@ from curator_web.db.models import LEAD
 from curator_web.demonstrations.library import import_recording, listed
 from curator_web.demonstrations.workflow import edit
 from curator_web.users import LOCAL, Account
-from pipeline.network import MOST
+from pipeline.network import MAX_REQUESTS
 from tests.support.curator_fixtures import make_recording
 from tests.support.exchanges import SECRET, turns_with_network
 
@@ -44,8 +44,8 @@ def test_requests_are_shown_by_a_key_and_run_nothing(page, site, kept):
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t4")
     expect(table).to_have_count(0)
     page.keyboard.press("Shift+N")
-    expect(table.locator("tbody tr")).to_have_count(MOST)
-    expect(page.locator(".network")).to_contain_text(f"The first {MOST} of 150.")
+    expect(table.locator("tbody tr")).to_have_count(MAX_REQUESTS)
+    expect(page.locator(".network")).to_contain_text(f"The first {MAX_REQUESTS} of 150.")
     page.keyboard.press("Shift+N")
     expect(table).to_be_hidden()
 
@@ -75,7 +75,7 @@ def test_the_api_tells_what_lies_between_two_actions(page, site, kept, demonstra
         "status": 200, "type": "application/json", "size": 42000, "failure": ""}
     assert SECRET not in json.dumps(between)
     last = told("t4").json()
-    assert (last["end"], len(last["requests"]), last["total"]) == (6, MOST, 150)
+    assert (last["end"], len(last["requests"]), last["total"]) == (6, MAX_REQUESTS, 150)
     assert told("t6").json()["end"] is None
     assert told("t9").status == 404 and told("t3", demonstration).status == 404
     open_review(page, site, demonstration, "t3")

@@ -12,7 +12,7 @@ import pytest
 import webdataset
 
 from pipeline.export import FORMATS, Source, export
-from pipeline.export.manifest import FileSchema, HeldSchema, ManifestSchema, SourceSchema
+from pipeline.export.manifest import FileSchema, ManifestSchema, MemberSchema, SourceSchema
 from pipeline.verify import verify
 from schemas import InputError
 from tests.support.checkout import ROOT
@@ -127,6 +127,6 @@ def test_the_documentation_names_every_field_and_format(tmp_path, sources):
     text = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
     export(sources[:1], tmp_path / "out", "webdataset")
     sample = next(iter(webdataset.WebDataset([str(tmp_path / "out" / "train-000000.tar")], shardshuffle=False)))
-    schemas = ManifestSchema, FileSchema, HeldSchema, SourceSchema
+    schemas = ManifestSchema, FileSchema, MemberSchema, SourceSchema
     names = {*FORMATS, *json.loads(sample["json"]), *(name for schema in schemas for name in schema().fields)}
     assert [name for name in sorted(names) if f"`{name}`" not in text] == []

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipeline.export.destinations.s3_errors import NoAnswer, explained
+from pipeline.export.destinations.s3_errors import NoAnswer, explain_errors
 from pipeline.export.destinations.s3_objects import Bucket
 
 BEGINNING = {404: b"HTTP/1.1 404 Not Found\r\nContent-Length: 200\r\n\r\n<Error><Code>NoSuchKey",
@@ -50,5 +50,5 @@ def test_an_answer_that_breaks_off_is_none(service, status):
     bucket = Bucket("s3://shelf/prefix", address, 1, (1, 0.3))
     for ask in (lambda: b"".join(bucket.read("name")), lambda: list(bucket.folders("folder")),
                 lambda: bucket.put("name", b"content", "")):
-        with pytest.raises(NoAnswer), explained("s3://shelf/prefix"):
+        with pytest.raises(NoAnswer), explain_errors("s3://shelf/prefix"):
             ask()

@@ -14,7 +14,7 @@ import datasets
 
 from pipeline.export import Rule, Source, export
 from pipeline.export.formats.mind2web_actions import annotation_id, website_name
-from pipeline.export.formats.mind2web_cleaning import cleaned, written
+from pipeline.export.formats.mind2web_cleaning import clean_page, serialize
 from pipeline.export.formats.mind2web_pages import NO_BOX, SALIENT, number
 from pipeline.export.splits import website
 from pipeline.pages.dom import flatten
@@ -221,14 +221,14 @@ def test_every_parser_finds_every_element_of_any_page(read, body):
     assert page.elements
     for uid in list(page.elements)[:12]:
         numbered = number(page, {}, {}, {"x": 0.0, "y": 0.0})
-        tree = by_id(written(cleaned(numbered, uid)))
+        tree = by_id(serialize(clean_page(numbered, uid)))
         target = numbered.nodes[uid].get("backend_node_id")
         assert numbered.candidate(target)["backend_node_id"] == target and target in tree
         raw = read(numbered.raw(uid, "action"))
         assert [number for number, node in raw.items() if node.get("data_pw_testid_buckeye") == "action"] == [target]
         assert set(numbered.by_number) <= set(raw)
-        assert {number for number, node in tree.items() if node.tag != "text"} <= set(read(written(
-            cleaned(numbered, uid))))
+        assert {number for number, node in tree.items() if node.tag != "text"} <= set(read(serialize(
+            clean_page(numbered, uid))))
 
 
 @pytest.mark.parametrize("url, expected", [

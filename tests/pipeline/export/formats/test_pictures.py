@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 from pipeline.export import FORMATS, Source, export
-from pipeline.export.model_input.set_of_marks import draw, numbered
+from pipeline.export.model_input.set_of_marks import draw, number_marks
 from recorder import Recording
 from tests.support.recording_fixtures import VIEWPORT, make_demonstration, write_recording
 
@@ -25,7 +25,7 @@ def source(tmp_path_factory) -> Source:
     from pipeline.cache import derived
 
     recording = write_recording(tmp_path_factory.mktemp("recordings") / "rec")
-    name = derived.keep(recording.layout, json.dumps(TREE).encode())
+    name = derived.store_derived(recording.layout, json.dumps(TREE).encode())
     demonstration = make_demonstration(recording)
     first = demonstration["turns"][1]["state"]["screenshot"]
     for turn in demonstration["turns"]:
@@ -106,12 +106,12 @@ def test_only_what_can_be_acted_on_and_is_in_sight_is_marked():
         row("text", 1, 1, 20, 20, clickable=False), row("a", 10, 10, 50, 20),
         row("hidden", 1, 1, 20, 20, visible=False), row("below", 10, 1000, 50, 20), row("thin", 10, 10, 50, 1),
         row("b", 600, 380, 100, 50))}
-    assert [(mark.number, mark.uid) for mark in numbered(table, VIEWPORT)] == [(1, "a"), (2, "b")]
+    assert [(mark.number, mark.uid) for mark in number_marks(table, VIEWPORT)] == [(1, "a"), (2, "b")]
 
 
 def test_marks_are_black_boxes_at_the_pictures_scale():
     white = numpy.full((800, 1280, 3), 255, numpy.uint8)
-    marks = numbered({"a": row("a", 100, 50, 80, 40)}, VIEWPORT)
+    marks = number_marks({"a": row("a", 100, 50, 80, 40)}, VIEWPORT)
     drawn = draw(white, marks, 2.0)
     assert (white == 255).all()
     for x, y in ((280, 100), (360, 140), (280, 180)):  # upper edge, right edge, lower edge

@@ -12,9 +12,9 @@ from weblinx.processing import dom, load_candidate_elements, outputs, prompt, tr
 from weblinx.utils import format as weblinx_format
 
 from pipeline.export import Source, export
-from pipeline.export.model_input.pruning import bracketed, prune
+from pipeline.export.model_input.pruning import bracket_notation, prune
 from pipeline.export.model_input.scorers import lexical, scorer
-from pipeline.export.model_input.truncation import cut, fit, reduced, tokens
+from pipeline.export.model_input.truncation import cut, fit, reduce_texts, tokens
 from pipeline.pages.dom import flatten
 from schemas import InputError
 from tests.pipeline.pages.test_dom import UID
@@ -119,7 +119,7 @@ def test_a_record_stays_within_its_budget(tmp_path):
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=12), st.integers(-3, 300))
 def test_reduction_is_the_librarys(lengths, limit):
     lengths.sort()
-    assert reduced(lengths, limit) == truncation.reduce_list_of_lengths(lengths, limit)
+    assert reduce_texts(lengths, limit) == truncation.reduce_list_of_lengths(lengths, limit)
 
 
 @settings(max_examples=200, deadline=None)
@@ -135,7 +135,7 @@ def test_the_pruned_page_holds_the_candidates():
     flat = flatten(page("lamps"), UID)
     tree = prune(flat, ["10", "f6", "15", "gone"])
     assert sorted(each.get("uid") for each in tree.iter() if each.get("uid")) == ["10", "15", "f6"]
-    text = bracketed(tree)
+    text = bracket_notation(tree)
     assert "(input uid=10 type=search value=lamps" in text or "input type=search value=lamps uid=10" in text
     assert "Pay & go" in text and "data-" not in text and "option" not in text
 

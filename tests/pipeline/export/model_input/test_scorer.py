@@ -4,7 +4,7 @@ import numpy
 import pytest
 from lxml import etree
 
-from pipeline.export.model_input.elements import Asked, Element
+from pipeline.export.model_input.elements import Element, Query
 from pipeline.export.model_input.scorers import scorer
 from schemas import InputError
 
@@ -27,7 +27,7 @@ def model(tmp_path_factory) -> str:
 
 
 def test_what_is_nearest_by_the_model_is_first(model):
-    asked = Asked(["book a flight"], [], {"width": 0, "height": 0})
+    asked = Query(["book a flight"], [], {"width": 0, "height": 0})
     page = etree.fromstring("<p><a>Sign in</a><button>Book flight</button><input/></p>")
     scores = scorer(model)(asked, [Element(str(number), node, None, number) for number, node in enumerate(page)])
     assert scores[1] == max(scores) > scores[2]

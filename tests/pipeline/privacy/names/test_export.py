@@ -98,7 +98,7 @@ def test_an_mhtml_file_is_looked_through():
     content = (b"Subject: =?utf-8?Q?People?=\r\nMIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n"
                b"Content-Transfer-Encoding: quoted-printable\r\n\r\n<p>Dear Margaret Hol=\r\nloway</p>\r\n")
     clean = mhtml_without(content, known)
-    assert b"loway" not in clean and StandIns("key").of("Margaret Holloway", "person").encode() in clean
+    assert b"loway" not in clean and StandIns("key").stand_in_for("Margaret Holloway", "person").encode() in clean
 
 
 def test_without_the_option_they_stay(tmp_path, sources):
@@ -109,7 +109,7 @@ def test_without_the_option_they_stay(tmp_path, sources):
 def test_without_the_option_no_lists_are_needed(tmp_path, sources, monkeypatch):
     for name in ("faker", "mimesis", "sudachipy"):
         monkeypatch.setitem(sys.modules, name, None)
-    for function in (lists.latin, lists.of, lists.places, lists.japanese, lists.usual_surnames):
+    for function in (lists.latin, lists.names_of, lists.place_names, lists.japanese, lists.usual_surnames):
         function.cache_clear()
     export(sources, tmp_path / "out", "weblinx")
 

@@ -10,10 +10,11 @@ WAYS = ("Ann Lee", "ANN LEE", "ann lee", "Lee, Ann", "Lee Ann", "ann.lee", "Ann\
 
 @pytest.mark.parametrize("way", WAYS)
 def test_one_person_has_one_stand_in(way):
-    stand_in = StandIns("key").of("Ann Lee", "person")
+    stand_in = StandIns("key").stand_in_for("Ann Lee", "person")
     assert WRITTEN.fullmatch(stand_in)
     assert StandIns("key").replacing(["Ann Lee"]).text(f"({way})") == f"({stand_in})"
-    assert StandIns("other").of("Ann Lee", "person") != stand_in != StandIns("key").of("Ann Lea", "person")
+    assert StandIns("other").stand_in_for("Ann Lee", "person") != stand_in != StandIns("key").stand_in_for("Ann Lea",
+                                                                                                           "person")
 
 
 @pytest.mark.parametrize("name, way", [
@@ -30,7 +31,7 @@ def test_however_it_is_written(name, way):
 
 def test_a_part_stands_for_the_only_one_who_has_it():
     replacing = StandIns("key").replacing(["Ann Lee", "Tom Fisher", "Sue Fisher", "Will Smith"])
-    ann = StandIns("key").of("Ann Lee", "person")
+    ann = StandIns("key").stand_in_for("Ann Lee", "person")
     assert replacing.text("Ann said: will Fisher come? Joann, Annabel, LEE and (Ann)") == (
         f"{ann} said: will Fisher come? Joann, Annabel, {ann} and ({ann})")
 
@@ -52,6 +53,6 @@ def test_any_bytes_and_texts():
 
 
 def test_an_address_has_one_stand_in():
-    of = StandIns("key").of
+    of = StandIns("key").stand_in_for
     assert of("12 Main Street, Boulder", "address") == of("12 MAIN STREET Boulder", "address")
     assert of("12 Main Street", "address") != of("12 Main Street", "person")

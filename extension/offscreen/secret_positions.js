@@ -1,0 +1,74 @@
+// Where secret fields stood while a frame was painted: from what the page told before it and after. Pure; the same rules
+// as recorder/building/secret_positions.py.
+
+const LAG = 0.5; // seconds from what the page was to the frame that shows it, at most: a busy machine is slow
+const AHEAD = 0.05; // seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
+const MAX_REPORTS = 200; // that are remembered
+
+/** The places of one tab's secret fields, as they were told; times in seconds. */
+export class SecretFieldPositions {
+  #reports = [];
+  #knownUntil = -Infinity;
+  #document = 0;
+
+  /** Where they stood at a time, in CSS pixels of the viewport: those in sight, in the order of the document. */
+  addReport(time, boxes, document = this.#document) {
+    this.#reports.push({ time: Math.max(time, this.#reports.at(-1)?.time ?? time), boxes, document });
+    if (this.#reports.length > MAX_REPORTS) this.#reports.shift();
+  }
+
+  /** Another document takes the place of this one: nothing moves from the one to the other. */
+  leave() {
+    this.#document++;
+  }
+
+  /** Every frame of the page has told where they stand, at that time or later. */
+  confirm(time) {
+    this.#knownUntil = Math.max(this.#knownUntil, time);
+    const last = this.#reports.at(-1);
+    if (last) this.addReport(time, last.boxes, last.document);
+  }
+
+  /** Whether it is known where they stood while a frame of that time was painted. */
+  covers = (time) => time + AHEAD <= this.#knownUntil;
+
+  /** Boxes that hold every secret field while a frame of that time was painted: the places told before and after it, and
+   * the path between. */
+  during(time, height) {
+    return [...this.#around(time).flatMap(({ boxes }) => boxes), ...this.path(time, height)];
+  }
+
+  /**
+   * Those of the boxes that hold a path. A field that is in sight at one end of it only may have come from above or below:
+   * then it is the whole height of the viewport.
+   */
+  path(time, height) {
+    const around = this.#around(time), swept = [];
+    for (let index = 1; index < around.length; index++) {
+      if (around[index - 1].document !== around[index].document) continue;
+      const before = around[index - 1].boxes, after = around[index].boxes;
+      if (before.length === after.length) {
+        swept.push(...before.map((box, at) => [box, after[at]]).filter(([first, second]) => !isSame(first, second)).map(boxAround));
+      } else swept.push(...[...before, ...after].map((box) => ({ ...box, y: 0, height })));
+    }
+    return swept;
+  }
+
+  /** What was told before and after a frame of that time was painted. */
+  #around(time) {
+    const reports = this.#reports, count = (test) => reports.filter(test).length;
+    const first = Math.max(0, count((report) => report.time <= time - LAG) - 1);
+    const last = Math.min(reports.length, count((report) => report.time < time + AHEAD) + 1);
+    return reports.slice(first, last);
+  }
+}
+
+const isSame = (first, second) => ["x", "y", "width", "height"].every((side) => first[side] === second[side]);
+
+/** The box around two. */
+function boxAround([first, second]) {
+  const x = Math.min(first.x, second.x), y = Math.min(first.y, second.y);
+  const right = Math.max(first.x + first.width, second.x + second.width);
+  const bottom = Math.max(first.y + first.height, second.y + second.height);
+  return { x, y, width: right - x, height: bottom - y };
+}

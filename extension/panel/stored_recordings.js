@@ -1,0 +1,84 @@
+// The recordings that wait on this computer, and the review app that they are sent to.
+
+const { clock } = globalThis.demotapeLines;
+
+const create = (tag, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(tag), properties);
+  element.append(...children);
+  return element;
+};
+
+/** Show what is kept, newest first. `part` holds the page's elements by their ids. */
+export function showRecordings(part, kept, account, { ask }) {
+  const waiting = kept.filter(({ sent }) => sent?.state !== "imported");
+  part.waiting.textContent = String(waiting.length);
+  part.waiting.title = `${waiting.length} not sent yet`;
+  part["nothing-kept"].hidden = kept.length > 0;
+  const newest = [...kept].sort((first, second) => second.started_at - first.started_at);
+  const focused = /** @type {HTMLElement} */ (document.activeElement)?.dataset.of;
+  part.kept.replaceChildren(...newest.map((facts) => item(facts, account, ask)));
+  if (focused) part.kept.querySelector(`[data-of="${CSS.escape(focused)}"]`)?.focus();
+  part["send-needs"].hidden = Boolean(account) || waiting.length === 0;
+  part.account.hidden = !account;
+  part["sign-in"].hidden = Boolean(account);
+  part["next-task"].hidden = !account;
+  if (account) part["account-name"].textContent = `Signed in as ${account.name} at ${account.server}`;
+  showProjects(part, account);
+}
+
+/** Where recordings go, for who is in several projects. */
+function showProjects(part, account) {
+  part.projects.hidden = !account || account.projects.length < 2;
+  part.project.replaceChildren(...(account?.projects ?? []).map(({ id, name }) =>
+    create("option", { value: id, textContent: name, selected: id === account.project })));
+}
+
+function item(facts, account, ask) {
+  const { id, task, started_at, ended_at, status, sent, bytes } = facts;
+  const when = new Date(started_at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const lasted = ended_at ? `, ${clock(ended_at - started_at)}` : "";
+  const size = bytes ? `, ${(bytes / 1e6).toFixed(1)} MB` : "";
+  const line = create("p", { className: "facts" }, `${when}${lasted}${size} `, ...tag(status, sent));
+  const row = create("div", { className: "row" });
+  const button = (word, action, style = "") => {
+    const element = create("button", { type: "button", className: `button ${style}`, textContent: word });
+    element.dataset.of = `${id} ${word}`;
+    element.addEventListener("click", () => action(element));
+    row.append(element);
+  };
+  if (account && !["imported", "queued", "sending", "waiting"].includes(sent?.state)) button("Send", () => ask("upload", { id }), "primary");
+  button("Save as file", (element) => save(element, id, ask));
+  if (sent?.state !== "sending") button("Discard", (element) => discard(element, id, ask), "danger");
+  const entry = create("li", {}, create("p", { className: "name" }, task || "No task given"), line);
+  if (sent?.state === "sending") entry.append(create("progress", { max: sent.chunks, value: sent.done, ariaLabel: "Sent so far" }));
+  if (sent?.error) entry.append(create("p", { className: "why" }, sent.error));
+  if (sent?.notice) entry.append(create("p", { className: "notice warn" }, sent.notice));
+  entry.append(row);
+  return entry;
+}
+
+function tag(status, sent) {
+  const [word, style] = {
+    imported: ["sent", "good"], sending: [`sending ${Math.floor((100 * sent?.done) / sent?.chunks)} %`, "warn"],
+    queued: ["will be sent", "warn"], waiting: ["waits for the network", "warn"], failed: ["refused", "bad"],
+  }[sent?.state] ?? (status === "recording" ? ["cut off", "warn"] : []);
+  return word ? [create("span", { className: `tag ${style}` }, word)] : [];
+}
+
+async function save(button, id, ask) {
+  button.disabled = true;
+  const packed = await ask("pack", { id });
+  button.disabled = false;
+  if (packed) create("a", { href: packed.url, download: packed.name }).click();
+}
+
+/** The first press asks, the second does it. */
+function discard(button, id, ask) {
+  if (button.dataset.sure) return void ask("discard", { id });
+  button.dataset.sure = "yes";
+  button.textContent = "Discard for good";
+  button.addEventListener("blur", () => {
+    delete button.dataset.sure;
+    button.textContent = "Discard";
+  }, { once: true });
+}

@@ -1,4 +1,0 @@
-// Waiting for a time.
-
-/** A promise that is kept once so many milliseconds have passed. */
-export const passed = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));

@@ -1,0 +1,90 @@
+"""Where secret fields stood while a frame was painted: from what the pages told before it and after. Pure."""
+
+from bisect import bisect_left, bisect_right
+from collections import deque
+from dataclasses import dataclass
+from itertools import pairwise
+
+from schemas.types import Box
+
+_LAG = 0.5  # seconds from what the page was to the frame that shows it, at most: a busy machine is slow
+_AHEAD = 0.05  # seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
+_MAX_REPORTS = 200  # that are remembered
+
+
+@dataclass(frozen=True)
+class _Report:
+    time: float
+    boxes: list[Box]
+    document: int
+
+
+class SecretFieldPositions:
+    """The places of one tab's secret fields, as they were told; times in seconds of the recording."""
+
+    def __init__(self) -> None:
+        self._reports: deque[_Report] = deque(maxlen=_MAX_REPORTS)
+        self._known_until = 0.0
+        self._document = 0
+
+    def add_report(self, time: float, boxes: list[Box]) -> None:
+        """Where they stood at a time, in CSS pixels of the viewport: those in sight, in the order of the document."""
+        not_before = self._reports[-1].time if self._reports else time
+        self._reports.append(_Report(max(time, not_before), boxes, self._document))
+
+    def leave(self) -> None:
+        """Another document takes the place of this one: nothing moves from the one to the other."""
+        self._document += 1
+
+    def confirm(self, time: float) -> None:
+        """Every frame of the page has told where they stand, at that time or later."""
+        self._known_until = max(self._known_until, time)
+        if self._reports:
+            last = self._reports[-1]
+            self._reports.append(_Report(max(time, last.time), last.boxes, last.document))
+
+    def covers(self, time: float) -> bool:
+        """Whether it is known where they stood while a frame of that time was painted."""
+        return time + _AHEAD <= self._known_until
+
+    def during(self, time: float, height: float) -> list[Box]:
+        """Boxes that hold every secret field while a frame of that time was painted: the places told before and after
+        it, and the path between."""
+        return [box for telling in self._around(time) for box in telling.boxes] + self.path(time, height)
+
+    def path(self, time: float, height: float) -> list[Box]:
+        """Those of the boxes that hold a path. A field that is in sight at one end of it only may have come from above
+        or below: then it is the whole `height` of the viewport."""
+        around = self._around(time)
+        swept: list[Box] = []
+        for left, come in pairwise(around):
+            before, after = left.boxes, come.boxes
+            if left.document != come.document:
+                continue
+            if len(before) == len(after):
+                swept += [_box_around(old, new) for old, new in zip(before, after, strict=True) if old != new]
+            else:
+                swept += [{**box, "y": 0.0, "height": height} for box in [*before, *after]]
+        return swept
+
+    @property
+    def clear_from(self) -> float:
+        """From what time on a frame holds no path, if nothing moves any more."""
+        moved = [come.time for left, come in pairwise(self._reports)
+                 if left.boxes != come.boxes and left.document == come.document]
+        return moved[-1] + _LAG if moved else 0.0
+
+    def _around(self, time: float) -> list[_Report]:
+        """What was told before and after a frame of that time was painted."""
+        times = [telling.time for telling in self._reports]
+        first = max(0, bisect_right(times, time - _LAG) - 1)
+        last = min(len(times), bisect_left(times, time + _AHEAD) + 1)
+        return list(self._reports)[first:last]
+
+
+def _box_around(first: Box, other: Box) -> Box:
+    """The box around two."""
+    left, top = min(first["x"], other["x"]), min(first["y"], other["y"])
+    right = max(first["x"] + first["width"], other["x"] + other["width"])
+    bottom = max(first["y"] + first["height"], other["y"] + other["height"])
+    return {"x": left, "y": top, "width": right - left, "height": bottom - top}
