@@ -46,7 +46,8 @@ def main() -> int:
 
 def write_sources(folder: Path) -> dict[str, Path]:
     """What is read, by its name: documents as they are, the other texts as Markdown in a folder."""
-    documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    documents = [*top, *sorted((ROOT / "docs").glob("*.md"))]
     sources = {path.relative_to(ROOT).as_posix(): path for path in documents}
     for name, texts in ((UI, ui_texts()), (HELP, help_texts(commands))):
         path = folder / f"{name.replace(' ', '-')}.md"
@@ -66,7 +67,8 @@ def ui_texts() -> Iterator[str]:
 def help_texts(command: click.Command) -> Iterator[str]:
     """The help of a command, its options and the commands in it."""
     yield command.help or ""
-    yield from (parameter.help for parameter in command.params if isinstance(parameter, click.Option) and parameter.help)
+    options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
+    yield from (option.help for option in options if option.help)
     if isinstance(command, click.Group):
         for inner in command.commands.values():
             yield from help_texts(inner)
