@@ -127,6 +127,8 @@ class States:
         marked = _encode(draw(clean, marks, scale), self.kind)
         return (marked, marks) if marked else (None, [])
 
+    marked = with_marks  # its name in earlier versions
+
     def tree(self, state: TurnState) -> list[dict[str, Any]] | None:
         """The accessibility tree; None where `demotape process` made none."""
         name = state.get("axtree")

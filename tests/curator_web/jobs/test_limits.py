@@ -66,7 +66,7 @@ def test_an_export_that_takes_too_much_names_the_demonstration(app, tmp_path, mo
     services = app.extensions["demotape"]
     importing.import_path(services.db, services.store, make_recording(tmp_path))
     monkeypatch.setattr("pipeline.export.running._spool", hostile_work.swell)
-    monkeypatch.setattr("pipeline.export.running.limits.MOST_MEMORY", 100 << 20)
+    monkeypatch.setattr("pipeline.export.running.limits.MAX_MEMORY_BYTES", 100 << 20)
     job = services.jobs.get(services.jobs.add("export", "lea", {"format": "webdataset", "status": None}))
     while job.state in ("queued", "running"):
         job = services.jobs.get(job.id)

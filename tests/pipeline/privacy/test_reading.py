@@ -111,7 +111,7 @@ def test_pictures_are_read_once_and_by_any_number_of_processes_alike(source, tmp
 
     for format in FORMATS:
         export([source], tmp_path / format, format, ocr=True)
-    monkeypatch.setattr(reading, "lines", lambda pixels: pytest.fail("read again"))
+    monkeypatch.setattr(reading, "read_lines", lambda pixels: pytest.fail("read again"))
     export([source], tmp_path / "again", "webdataset", ocr=True)
     monkeypatch.undo()
     export([source], tmp_path / "jobs", "webdataset", ocr=True, jobs=2)
