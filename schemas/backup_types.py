@@ -1,18 +1,23 @@
-"""What the values of a backup are once they were read and checked, as in types.py."""
+"""Types of the values of a backup, once they were read and checked.
+
+Written by `python -m schemas.write_types` from the schemas; change those.
+"""
 
 from datetime import datetime
 from typing import TypedDict
 
 
 class Column(TypedDict):
-    """ColumnSchema."""
+    """ColumnSchema: A column of a table."""
 
     name: str
     kind: str
 
 
 class Table(TypedDict):
-    """TableSchema."""
+    """TableSchema: A table of the database; its rows are the lines of `tables/NAME.jsonl.zst`, each a list of
+    values.
+    """
 
     name: str
     columns: list[Column]
@@ -21,7 +26,7 @@ class Table(TypedDict):
 
 
 class Backup(TypedDict):
-    """BackupSchema."""
+    """BackupSchema: backup.json: the head of a backup."""
 
     format: str
     version: int
@@ -37,7 +42,7 @@ class Backup(TypedDict):
 
 
 class BackupFile(TypedDict):
-    """BackupFileSchema."""
+    """BackupFileSchema: A file of the storage."""
 
     name: str
     size: int
@@ -46,7 +51,9 @@ class BackupFile(TypedDict):
 
 
 class BackupFolder(TypedDict):
-    """BackupFolderSchema."""
+    """BackupFolderSchema: A line of `files.jsonl.zst`: the files in a folder of the storage. Lines are in the order
+    of folders.
+    """
 
     folder: str
     files: list[BackupFile]

@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from . import limits
+from .arguments import ARGUMENTS
 from .intents import BROWSER_INTENTS
 from .outcome import OutcomeSchema
 from .parts import (
@@ -12,7 +13,6 @@ from .parts import (
     SCREENSHOT_STATUSES,
     SHA256,
     ElementSchema,
-    PointSchema,
     StateSchema,
     Strict,
     digest,
@@ -50,101 +50,6 @@ class TurnStateSchema(StateSchema):
     similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
                         "size in grey", required=False, allow_none=True)
     confidence = number("external video: how sure `video_time` is, from 0 to 1; below 0.5 is low", required=False)
-
-
-class PointerArguments(Strict):
-    """Arguments of click, dblclick and hover."""
-
-    x = length("pointer, top-level CSS pixels", allow_none=True)
-    y = length("pointer, top-level CSS pixels", allow_none=True)
-    button = integer("MouseEvent.button")
-    modifiers = listing(fields.String(), "modifier keys held")
-    keyboard = flag("true when a key made the click", load_default=False, required=False)
-
-
-class TextInputArguments(Strict):
-    """Arguments of textInput."""
-
-    text = string("the field's final value; `[REDACTED]` if secret")
-
-
-class ChangeArguments(Strict):
-    """Arguments of change: a value, or a checked state."""
-
-    value = string("the control's final value", required=False)
-    label = string("the chosen option's label", required=False)
-    checked = flag("the control's final checked state", required=False)
-
-
-class LoadArguments(Strict):
-    """Arguments of load."""
-
-    url = string("address")
-    transition = string("cause of the navigation")
-
-
-class ScrollArguments(PointSchema):
-    """Arguments of scroll: the resulting offsets of the scrolled element."""
-
-
-class TextArguments(Strict):
-    """Arguments of copy and paste."""
-
-    text = string("the text copied or pasted")
-
-
-class TabArguments(Strict):
-    """Arguments of tabcreate and tabremove."""
-
-    tab = integer("number of the tab")
-
-
-class TabSwitchArguments(Strict):
-    """Arguments of tabswitch."""
-
-    origin = integer("tab left", allow_none=True)
-    target = integer("tab shown")
-
-
-class PressArguments(Strict):
-    """Arguments of press."""
-
-    key = string("KeyboardEvent.key, with modifiers before it: `Control+a`")
-
-
-class DragArguments(Strict):
-    """Arguments of drag."""
-
-    from_ = nested(PointSchema, "where it began", data_key="from")
-    to = nested(PointSchema, "where it ended")
-
-
-class UploadArguments(Strict):
-    """Arguments of upload."""
-
-    files = listing(fields.String(), "file names, without paths")
-
-
-class DialogArguments(Strict):
-    """Arguments of dialog."""
-
-    kind = string("alert, confirm, prompt or beforeunload")
-    message = string("the dialog's message")
-    accepted = flag("the person's answer")
-    text = string("what was typed into a prompt", required=False)
-
-
-class NoArguments(Strict):
-    """Arguments of submit, back, forward and reload: none."""
-
-
-ARGUMENTS: dict[str, type[Strict]] = {
-    "click": PointerArguments, "dblclick": PointerArguments, "hover": PointerArguments, "submit": NoArguments,
-    "textInput": TextInputArguments, "change": ChangeArguments, "load": LoadArguments, "scroll": ScrollArguments,
-    "copy": TextArguments, "paste": TextArguments, "tabcreate": TabArguments, "tabremove": TabArguments,
-    "tabswitch": TabSwitchArguments, "press": PressArguments, "drag": DragArguments, "upload": UploadArguments,
-    "dialog": DialogArguments, "back": NoArguments, "forward": NoArguments, "reload": NoArguments,
-}
 
 
 class CheckSchema(Strict):
@@ -217,6 +122,8 @@ class BrowserTurnSchema(Strict):
 
 class TurnField(fields.Field[Turn]):
     """A chat turn or a browser turn, told apart by `type`."""
+
+    type_hint = "Turn"
 
     _kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
 

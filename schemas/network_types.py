@@ -1,17 +1,20 @@
-"""What the values of a kept network are once they were read and checked, as in types.py."""
+"""Types of the values of a recorded network, once they were read and checked.
+
+Written by `python -m schemas.write_types` from the schemas; change those.
+"""
 
 from typing import NotRequired, TypedDict
 
 
 class Header(TypedDict):
-    """HeaderSchema."""
+    """HeaderSchema: A header of a request or an answer, in the order in which they came; a name may come again."""
 
     name: str
     value: str
 
 
 class Exchange(TypedDict):
-    """ExchangeSchema."""
+    """ExchangeSchema: One line of network.jsonl: a request and what came back, written when it ended."""
 
     seq: int
     time: float
@@ -32,7 +35,7 @@ class Exchange(TypedDict):
 
 
 class ChannelMessage(TypedDict):
-    """ChannelMessageSchema."""
+    """ChannelMessageSchema: One line of messages.jsonl: what went over a WebSocket or came from an EventSource."""
 
     time: float
     tab: int
@@ -47,14 +50,14 @@ class ChannelMessage(TypedDict):
 
 
 class StorageItem(TypedDict):
-    """StorageItemSchema."""
+    """StorageItemSchema: A value in localStorage or sessionStorage."""
 
     name: str
     value: str
 
 
 class StoredCookie(TypedDict):
-    """StoredCookieSchema."""
+    """StoredCookieSchema: A cookie that the browser held when the recording started."""
 
     name: str
     value: str
@@ -67,7 +70,7 @@ class StoredCookie(TypedDict):
 
 
 class StoredOrigin(TypedDict):
-    """StoredOriginSchema."""
+    """StoredOriginSchema: What an origin had stored in the browser when the recording started."""
 
     origin: str
     local_storage: list[StorageItem]
@@ -76,7 +79,7 @@ class StoredOrigin(TypedDict):
 
 
 class BrowserAtStart(TypedDict):
-    """BrowserAtStartSchema."""
+    """BrowserAtStartSchema: What the browser was when the recording started, as far as pages can tell."""
 
     time_zone: str
     languages: list[str]

@@ -40,6 +40,8 @@ def _alternatives(description: str) -> fields.List[Any]:
 class ScalarField(fields.Field[Any]):
     """A text, a finite number, true, false or null, as JSON has them."""
 
+    type_hint = "Any"
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> Any:
         if not isinstance(value, str | int | float | bool) or value in (math.inf, -math.inf) or value != value:
             raise ValidationError("Must be a text, a number, true, false or null.")

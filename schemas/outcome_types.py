@@ -1,10 +1,13 @@
-"""What the values of outcome checks are once they were read and checked, as in types.py."""
+"""Types of the values of outcome checks, once they were read and checked.
+
+Written by `python -m schemas.write_types` from the schemas; change those.
+"""
 
 from typing import Any, NotRequired, TypedDict
 
 
 class Value(TypedDict):
-    """ValueSchema."""
+    """ValueSchema: A value of a type, compared as WebArena-Verified does; one alternative must fit."""
 
     type: str
     any_of: NotRequired[list[Any]]
@@ -12,7 +15,7 @@ class Value(TypedDict):
 
 
 class Match(TypedDict):
-    """MatchSchema."""
+    """MatchSchema: What a text must be; of several members, all must hold."""
 
     exact: NotRequired[list[str]]
     includes: NotRequired[list[list[str]]]
@@ -24,14 +27,14 @@ class Match(TypedDict):
 
 
 class DataItem(TypedDict):
-    """DataItemSchema."""
+    """DataItemSchema: One of the data that are wanted of a structured answer: a value, or an object of values."""
 
     value: NotRequired[Value]
     members: NotRequired[dict[str, Value]]
 
 
 class OutcomeCheck(TypedDict):
-    """OutcomeCheckSchema."""
+    """OutcomeCheckSchema: One outcome check: a group of others, or something that holds or does not."""
 
     kind: str
     checks: NotRequired[list["OutcomeCheck"]]
@@ -57,14 +60,14 @@ class OutcomeCheck(TypedDict):
 
 
 class Checkpoint(TypedDict):
-    """CheckpointSchema."""
+    """CheckpointSchema: Something that must hold on the way."""
 
     name: str
     check: OutcomeCheck
 
 
 class Outcome(TypedDict):
-    """OutcomeSchema."""
+    """OutcomeSchema: outcome.json: what makes a task done."""
 
     format: str
     version: int

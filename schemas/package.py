@@ -49,6 +49,7 @@ class PackageSchema(Strict):
     """manifest.json of a package: what is in it."""
 
     piece = "package"
+    type_name = "PackageManifest"
 
     format = string("always `demotape/package`", validate=validate.Equal(FORMAT))
     version = newest_version(FORMAT)
@@ -79,6 +80,8 @@ class FrameEntrySchema(Strict):
 class RowsField(fields.Field[list[Any]]):
     """Rows of an element table: a number, when the row was sent before, or [number, TableRow]."""
 
+    type_hint = "list[Any]"
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
         if not isinstance(value, list):
             raise ValidationError("Not a list.")
@@ -93,6 +96,8 @@ class RowsField(fields.Field[list[Any]]):
 class ChunksField(fields.Field[list[Any]]):
     """Pieces of a frame group's text: [number, text]."""
 
+    type_hint = "list[Any]"
+
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> list[Any]:
         if not isinstance(value, list) or not all(
                 isinstance(chunk, list) and len(chunk) == 2 and _is_number(chunk[0]) and isinstance(chunk[1], str)
@@ -106,7 +111,8 @@ def _is_number(value: Any) -> bool:
 
 
 class SnapshotSchema(Strict):
-    """What a frame group shows. Rows and chunks that were sent before come by number only."""
+    """What a frame group shows. A row is its number, or [number, TableRow]; a chunk is [number, text]. Rows and chunks
+    that were sent before come by number only."""
 
     frame_group = string("name of the frame group", validate=validate.Length(max=40))
     root = integer("number of the chunk that is its document", validate=validate.Range(min=0))
@@ -163,6 +169,7 @@ class LineSchema(Strict):
     """What every line of the journal has."""
 
     piece = "package line"
+    type_name = "PackageLine"
 
     n = integer("number of the line, from 1 without gaps", validate=validate.Range(min=1))
     at = wall("wall clock when it was written, seconds since 1970; never runs backwards")
@@ -279,6 +286,8 @@ class ProblemLineSchema(LineSchema):
 
 class PlainLineSchema(LineSchema):
     """`pause`, `resume` and `end`."""
+
+    type_name = "PackageLine"
 
 
 LINES: dict[str, type[Strict]] = {

@@ -1,12 +1,15 @@
-"""What the values of a package are once they were read and checked, as in types.py."""
+"""Types of the values of an extension's package, once they were read and checked.
+
+Written by `python -m schemas.write_types` from the schemas; change those.
+"""
 
 from typing import Any, NotRequired, TypedDict
 
-from .types import Box, Element, EventData, Point, Provenance, SecretDigest, Size
+from .types import Box, Element, EventData, Point, Provenance, SecretDigest, Size, TableRow
 
 
 class PackageFile(TypedDict):
-    """PackageFileSchema."""
+    """PackageFileSchema: One file of a package."""
 
     name: str
     size: int
@@ -14,7 +17,7 @@ class PackageFile(TypedDict):
 
 
 class PackageManifest(TypedDict):
-    """PackageSchema."""
+    """PackageSchema: manifest.json of a package: what is in it."""
 
     format: str
     version: int
@@ -29,7 +32,7 @@ class PackageManifest(TypedDict):
 
 
 class FrameEntry(TypedDict):
-    """FrameEntrySchema."""
+    """FrameEntrySchema: A frame of another frame group, as the frame group around it sees it."""
 
     uid: str
     index: int
@@ -43,7 +46,9 @@ class FrameEntry(TypedDict):
 
 
 class Snapshot(TypedDict):
-    """SnapshotSchema. A row is its number, or [number, TableRow]; a chunk is [number, text]."""
+    """SnapshotSchema: What a frame group shows. A row is its number, or [number, TableRow]; a chunk is [number,
+    text]. Rows and chunks that were sent before come by number only.
+    """
 
     frame_group: str
     root: int
@@ -60,7 +65,7 @@ class Snapshot(TypedDict):
 
 
 class Shown(TypedDict):
-    """ShownSchema."""
+    """ShownSchema: Whether an event's target was on the screen where it stood."""
 
     since: float
     painted: float | None
@@ -69,7 +74,7 @@ class Shown(TypedDict):
 
 
 class Unchanged(TypedDict):
-    """UnchangedSchema."""
+    """UnchangedSchema: What a capture script tells after an event; wall clock of the page, milliseconds since 1970."""
 
     event: str
     until: float
@@ -78,7 +83,7 @@ class Unchanged(TypedDict):
 
 
 class Message(TypedDict):
-    """MessageSchema."""
+    """MessageSchema: What a capture script tells."""
 
     id: str
     type: str
@@ -92,7 +97,7 @@ class Message(TypedDict):
 
 
 class PackageLine(TypedDict):
-    """LineSchema, and PlainLineSchema: no more than that."""
+    """LineSchema: What every line of the journal has."""
 
     n: int
     at: float
@@ -100,7 +105,7 @@ class PackageLine(TypedDict):
 
 
 class BeginLine(PackageLine):
-    """BeginLineSchema."""
+    """BeginLineSchema: `begin`: the first line."""
 
     id: str
     task: str
@@ -111,7 +116,7 @@ class BeginLine(PackageLine):
 
 
 class TabLine(PackageLine):
-    """TabLineSchema."""
+    """TabLineSchema: `tab`: a tab appears; tabs are numbered in order."""
 
     tab: int
     opener: int | None
@@ -119,13 +124,13 @@ class TabLine(PackageLine):
 
 
 class OfTabLine(PackageLine):
-    """OfTabLineSchema."""
+    """OfTabLineSchema: `show` (the person sees the tab now) and `gone` (it was closed)."""
 
     tab: int
 
 
 class PageLine(PackageLine):
-    """PageLineSchema."""
+    """PageLineSchema: `page`: a capture script tells something."""
 
     tab: int
     frame: int
@@ -135,7 +140,7 @@ class PageLine(PackageLine):
 
 
 class NavigateLine(PackageLine):
-    """NavigateLineSchema."""
+    """NavigateLineSchema: `navigate`: a tab shows another page."""
 
     tab: int
     url: str
@@ -147,7 +152,7 @@ class NavigateLine(PackageLine):
 
 
 class PictureLine(PackageLine):
-    """PictureLineSchema."""
+    """PictureLineSchema: `picture`: the picture of an earlier line; secrets are blackened in it."""
 
     tab: int
     event: int
@@ -160,7 +165,7 @@ class PictureLine(PackageLine):
 
 
 class VideoLine(PackageLine):
-    """VideoLineSchema."""
+    """VideoLineSchema: `video`: some seconds of the video; secrets are blackened in it."""
 
     packets: list[tuple[float, int, bool]]
     width: int
@@ -169,7 +174,7 @@ class VideoLine(PackageLine):
 
 
 class ResourceLine(PackageLine):
-    """ResourceLineSchema."""
+    """ResourceLineSchema: `resource`: a style sheet, image or font that a page has loaded."""
 
     url: str
     content_type: str
@@ -177,26 +182,26 @@ class ResourceLine(PackageLine):
 
 
 class ChatLineOfPackage(PackageLine):
-    """ChatLineOfPackageSchema."""
+    """ChatLineOfPackageSchema: `chat`: somebody says something."""
 
     speaker: str
     utterance: str
 
 
 class UndoLine(PackageLine):
-    """UndoLineSchema."""
+    """UndoLineSchema: `undo`: the person marks an action as a mistake."""
 
     event: int
 
 
 class ZoomLine(PackageLine):
-    """ZoomLineSchema."""
+    """ZoomLineSchema: `zoom`: the browser's zoom of a tab."""
 
     tab: int
     zoom: float
 
 
 class ProblemLine(PackageLine):
-    """ProblemLineSchema."""
+    """ProblemLineSchema: `problem`: something went wrong that did not end the recording."""
 
     message: str

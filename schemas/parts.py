@@ -19,9 +19,12 @@ class Strict(Schema):
     """Base of all formats: a field that the format does not know is an error, not a guess.
 
     `piece`: what `schemas.upgrade` calls that which is read by this schema; empty for what is only part of one.
+    `type_name`: the name of the TypedDict that `schemas.write_types` makes of it, where it is not the schema's without
+    "Schema".
     """
 
     piece: ClassVar[str] = ""
+    type_name: ClassVar[str]
 
     class Meta:
         unknown = RAISE

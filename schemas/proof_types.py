@@ -1,11 +1,16 @@
-"""What the values of a proof are once they were read and checked, as in types.py."""
+"""Types of the values of a proof, once they were read and checked.
+
+Written by `python -m schemas.write_types` from the schemas; change those.
+"""
 
 from datetime import datetime
 from typing import NotRequired, TypedDict
 
 
 class TurnProof(TypedDict):
-    """TurnProofSchema."""
+    """TurnProofSchema: What came of one turn; likenesses are of the state after it and the recorded one, from 0 to
+    1.
+    """
 
     turn: str
     intent: str
@@ -21,7 +26,7 @@ class TurnProof(TypedDict):
 
 
 class Missing(TypedDict):
-    """MissingSchema."""
+    """MissingSchema: A request that was not recorded, and so was answered 504."""
 
     method: str
     url: str
@@ -29,7 +34,7 @@ class Missing(TypedDict):
 
 
 class Proof(TypedDict):
-    """ProofSchema."""
+    """ProofSchema: proof.json: what came of running a demonstration again."""
 
     format: str
     version: int

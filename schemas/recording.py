@@ -84,6 +84,7 @@ class RecordingSchema(Strict):
     """recording.json: what was recorded, where and how."""
 
     piece = "recording"
+    type_name = "RecordingManifest"
 
     format = string("always `demotape/recording`", validate=validate.Equal(FORMAT))
     version = newest_version(FORMAT)

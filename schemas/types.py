@@ -1,7 +1,6 @@
-"""What the formats' values are once they were read and checked: one TypedDict a schema, for annotations only.
+"""Types of the values of recordings and demonstrations, once they were read and checked.
 
-Fields that a schema does not require are NotRequired, those that may be null are `| None`. A test compares the two.
-Those of a package stand in package_types.py.
+Written by `python -m schemas.write_types` from the schemas; change those.
 """
 
 from datetime import datetime
@@ -13,10 +12,8 @@ from .outcome_types import Outcome
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
 
-# schemas/parts.py
-
 class Box(TypedDict):
-    """BoxSchema."""
+    """BoxSchema: A bounding box in CSS pixels, relative to the top-level viewport."""
 
     x: float
     y: float
@@ -25,21 +22,21 @@ class Box(TypedDict):
 
 
 class Point(TypedDict):
-    """PointSchema."""
+    """PointSchema: A point in CSS pixels, relative to the top-level viewport."""
 
     x: float
     y: float
 
 
 class Size(TypedDict):
-    """SizeSchema."""
+    """SizeSchema: A size in CSS pixels."""
 
     width: int
     height: int
 
 
 class Element(TypedDict):
-    """ElementSchema."""
+    """ElementSchema: The element that an event or a turn is about, as it was before the effect."""
 
     uid: str
     tag: str
@@ -54,7 +51,7 @@ class Element(TypedDict):
 
 
 class State(TypedDict):
-    """StateSchema."""
+    """StateSchema: One tab at one moment, before the event took effect."""
 
     tab: int
     url: str
@@ -75,7 +72,7 @@ class State(TypedDict):
 
 
 class TableRow(TypedDict):
-    """TableRowSchema."""
+    """TableRowSchema: One row of an element table: every element with a box in the viewport."""
 
     uid: str
     tag: str
@@ -87,10 +84,10 @@ class TableRow(TypedDict):
     clickable: bool
 
 
-# schemas/recording.py
-
 class SecretDigest(TypedDict):
-    """SecretDigestSchema."""
+    """SecretDigestSchema: A secret that was typed, told so that it can be found and not read
+    (schemas/secret_digests.py).
+    """
 
     length: int
     sum: int
@@ -98,7 +95,7 @@ class SecretDigest(TypedDict):
 
 
 class Provenance(TypedDict):
-    """ProvenanceSchema."""
+    """ProvenanceSchema: Who acted, and what may be done with the recording; what is absent was not told."""
 
     actor: NotRequired[str]
     agent: NotRequired[str]
@@ -108,7 +105,7 @@ class Provenance(TypedDict):
 
 
 class RecordingManifest(TypedDict):
-    """RecordingSchema."""
+    """RecordingSchema: recording.json: what was recorded, where and how."""
 
     format: str
     version: int
@@ -131,7 +128,7 @@ class RecordingManifest(TypedDict):
 
 
 class EventData(TypedDict):
-    """EventDataSchema."""
+    """EventDataSchema: What an event carries besides its target and state; each type uses its own few fields."""
 
     x: NotRequired[float]
     y: NotRequired[float]
@@ -169,7 +166,7 @@ class EventData(TypedDict):
 
 
 class Event(TypedDict):
-    """EventSchema."""
+    """EventSchema: One line of events.jsonl."""
 
     seq: int
     time: float
@@ -182,7 +179,7 @@ class Event(TypedDict):
 
 
 class ChatLine(TypedDict):
-    """ChatLineSchema."""
+    """ChatLineSchema: One line of chat.jsonl, typed while recording."""
 
     time: float
     speaker: str
@@ -190,7 +187,7 @@ class ChatLine(TypedDict):
 
 
 class Resource(TypedDict):
-    """ResourceSchema."""
+    """ResourceSchema: One line of resources.jsonl: a style sheet, image or font that the pages used."""
 
     url: str
     content_type: str
@@ -199,7 +196,9 @@ class Resource(TypedDict):
 
 
 class ConsoleLine(TypedDict):
-    """ConsoleLineSchema."""
+    """ConsoleLineSchema: One line of console.jsonl: what a page wrote to the console, an error that it did not
+    catch, or what the browser has to say of the page.
+    """
 
     time: float
     tab: int
@@ -212,10 +211,8 @@ class ConsoleLine(TypedDict):
     column: NotRequired[int]
 
 
-# schemas/demonstration.py
-
 class TurnState(State):
-    """TurnStateSchema."""
+    """TurnStateSchema: The state before a turn, and how good its picture is."""
 
     video_time: float | None
     screenshot_status: str
@@ -228,7 +225,7 @@ class TurnState(State):
 
 
 class Check(TypedDict):
-    """CheckSchema."""
+    """CheckSchema: Something that a reviewer should look at."""
 
     kind: str
     reason: str
@@ -236,7 +233,7 @@ class Check(TypedDict):
 
 
 class Reaction(TypedDict):
-    """ReactionSchema."""
+    """ReactionSchema: What people put to an utterance: an emoji, the same one of several people told once."""
 
     emoji: str
     count: int
@@ -244,7 +241,7 @@ class Reaction(TypedDict):
 
 
 class ChatTurn(TypedDict):
-    """ChatTurnSchema."""
+    """ChatTurnSchema: A turn in which somebody said something."""
 
     id: str
     type: Literal["chat"]
@@ -260,7 +257,7 @@ class ChatTurn(TypedDict):
 
 
 class BrowserTurn(TypedDict):
-    """BrowserTurnSchema. What `arguments` holds is up to the intent: ARGUMENTS in schemas/demonstration.py."""
+    """BrowserTurnSchema: A turn in which the navigator acted."""
 
     id: str
     type: Literal["browser"]
@@ -279,7 +276,9 @@ Turn = ChatTurn | BrowserTurn
 
 
 class PageRectangle(TypedDict):
-    """PageRectangleSchema."""
+    """PageRectangleSchema: Where a video's frame shows the page: a point (x, y) of it is at (left + x * width, top
+    + y * height).
+    """
 
     left: float
     top: float
@@ -288,7 +287,9 @@ class PageRectangle(TypedDict):
 
 
 class VideoStretch(TypedDict):
-    """VideoStretchSchema."""
+    """VideoStretchSchema: A part of a video between two pauses: a time t of the recording is in it at offset + t *
+    (1 + drift / 10^6).
+    """
 
     begin: float
     end: float
@@ -297,7 +298,7 @@ class VideoStretch(TypedDict):
 
 
 class VideoSegment(TypedDict):
-    """VideoSegmentSchema."""
+    """VideoSegmentSchema: A part of a video in which the page stays where it is."""
 
     begin: float
     end: float
@@ -305,7 +306,9 @@ class VideoSegment(TypedDict):
 
 
 class VideoPlacement(TypedDict):
-    """VideoPlaceSchema."""
+    """VideoPlacementSchema: A person's word on where the external video belongs: its clock, where it shows the
+    page, or both.
+    """
 
     offset: NotRequired[float]
     drift: NotRequired[float]
@@ -314,7 +317,7 @@ class VideoPlacement(TypedDict):
 
 
 class Alignment(TypedDict):
-    """AlignmentSchema."""
+    """AlignmentSchema: How an external video lies on the recording's clock, and where it shows the page."""
 
     width: int
     height: int
@@ -325,7 +328,7 @@ class Alignment(TypedDict):
 
 
 class Demonstration(TypedDict):
-    """DemonstrationSchema."""
+    """DemonstrationSchema: demonstration.json: the ordered turns derived from one recording."""
 
     format: str
     version: int
@@ -339,7 +342,7 @@ class Demonstration(TypedDict):
 
 
 class SuppliedInputs(TypedDict):
-    """GivenSchema."""
+    """SuppliedInputsSchema: What was given along when a recording was processed, and is used again the next time."""
 
     chat: NotRequired[str]
     speakers: NotRequired[dict[str, str]]
@@ -349,7 +352,9 @@ class SuppliedInputs(TypedDict):
 
 
 class Processed(TypedDict):
-    """ProcessedSchema."""
+    """ProcessedSchema: processed.json: what the demonstration beside it was made from, so that it is made again
+    only when need be.
+    """
 
     format: str
     version: int
@@ -360,7 +365,7 @@ class Processed(TypedDict):
 
 
 class Edit(TypedDict):
-    """EditSchema."""
+    """EditSchema: One reversible operation on a demonstration; each op uses its own few fields."""
 
     op: str
     turn: NotRequired[str]

@@ -13,7 +13,7 @@ from marshmallow import Schema, fields
 
 from curator_web.errors import ErrorText
 from schemas import InputError, types
-from schemas.demonstration import ARGUMENTS
+from schemas.arguments import ARGUMENTS
 
 MODIFIERS = ("Alt", "Control", "Meta", "Shift")
 MULTILINE = ("text", "message")

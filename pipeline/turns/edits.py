@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas import EditSchema, InputError, limits
-from schemas.demonstration import ARGUMENTS, BrowserTurnSchema, ChatTurnSchema, PointerArguments
+from schemas.arguments import ARGUMENTS, PointerArguments
+from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.files import validated
 from schemas.outcome_types import Outcome
 from schemas.types import BrowserTurn, ChatTurn, Edit, Turn

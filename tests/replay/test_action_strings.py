@@ -14,7 +14,7 @@ from pipeline.export.states import States
 from replay.action_forms import BROWSERGYM, WEBLINX
 from replay.action_strings import LONGEST, Asked, parse
 from schemas import UID_ATTRIBUTE, InputError
-from schemas.demonstration import ARGUMENTS
+from schemas.arguments import ARGUMENTS
 from schemas.intents import INTENTS
 from tests.support.recording_fixtures import VIEWPORT, make_demonstration, write_recording
 
