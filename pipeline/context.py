@@ -14,7 +14,8 @@ from .cache import derived
 class VideoSpan:
     """A span of an external video, from `begin` to `end` (seconds of the file), that is known on the recording's clock.
 
-    A time t of the file is at `start + (t - begin) * rate` of the recording. `sure`: 0 to 1, as a turn's `confidence`.
+    A time t of the file is at `start + (t - begin) * rate` of the recording. `confidence`: 0 to 1, as a turn's
+    `confidence`.
     """
 
     begin: float

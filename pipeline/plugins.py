@@ -59,7 +59,7 @@ def installed_plugins(group: str) -> tuple[Plugin, ...]:
 
 
 def names(group: str, reserved: Collection[str]) -> list[str]:
-    """Names of a group's plug-ins that can be asked for; `taken` are demotape's own. Imports nothing."""
+    """Names of a group's plug-ins that can be asked for; `reserved` are demotape's own. Imports nothing."""
     return [name for name in dict.fromkeys(plugin.name for plugin in installed_plugins(group))
             if name not in reserved and NAME.fullmatch(name)]
 
@@ -85,7 +85,8 @@ def get(group: str, name: str, fault: Fault) -> tuple[Plugin, object] | None:
 
 
 def load_each(group: str, fault: Fault, reserved: Collection[str]) -> Iterator[tuple[Plugin, object]]:
-    """All plug-ins of a group that work, with their objects; complains of the others. `taken`: demotape's own names."""
+    """All plug-ins of a group that work, with their objects; complains of the others. `reserved`: demotape's own
+    names."""
     for plugin in installed_plugins(group):
         if wrong := _fault_of_name(plugin, reserved) or _fault(plugin, fault):
             complain(f"{plugin} is left out: {wrong}")

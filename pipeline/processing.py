@@ -55,7 +55,7 @@ def process(path: Path, *, chat: Path | None = None, speakers: Mapping[str, str]
             recogniser: str | None = None, model: str | None = None, without: Collection[str] = ()) -> Demonstration:
     """Derive a recording's demonstration and write demonstration.json beside it; returns the demonstration.
 
-    `video`: an external video of the session, such as a meeting tool's recording of the screen; `place`: a person's
+    `video`: an external video of the session, such as a meeting tool's recording of the screen; `placement`: a person's
     word on where it belongs. `speech`: subtitles of what was said in it; those that lie beside a video that is given
     are taken by themselves. `recogniser`: the name of one that makes them, with its `model`. What is not given of
     these is that of the last time; `without` (`chat`, `video`, `speech`, `place`) leaves it out. What an export will

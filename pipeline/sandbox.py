@@ -73,8 +73,8 @@ class Processes:
     def run(self, allowance: Allowance, subject: str, function: Callable[..., Value], *arguments: object) -> Value:
         """What `function(*arguments)` returns or raises; all of them go through pickle.
 
-        Raises TooMuch, naming `what`, when it takes more than allowed or breaks the process; TooBusy when no process
-        gets free.
+        Raises LimitExceeded, naming `subject`, when it takes more than allowed or breaks the process; TooBusy when no
+        process gets free.
         """
         call = pickle.dumps((allowance, function, arguments), pickle.HIGHEST_PROTOCOL)
         for _ in range(_MAX_ATTEMPTS):

@@ -33,7 +33,7 @@ class BlobStore:
     def store(self, content: bytes, kind: str | None = None, *, picture: bool = False) -> str:
         """Keep bytes once per content; returns their SHA-256, which is the blob's name. It is on disk then.
 
-        `like` names a kind of blob that resemble each other, such as DOMs: then one is kept by the nearest of the last
+        `kind` names a kind of blob that resemble each other, such as DOMs: then one is kept by the nearest of the last
         ones that stand alone, and costs almost nothing when it is nearly the same. `picture`: the content is a picture
         file, of which the bitmap is kept. Raises DemotapeError when the disk takes no more.
         """

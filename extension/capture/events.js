@@ -301,8 +301,8 @@ demotape.events = (function () {
   }
 
   /**
-   * Listen, and listen again when document.open() has taken all listeners away. `tellSecret(field, value)`, where given,
-   * is told what secret fields hold, before the event that tells of it; `tellAhead(group, chunks, rows)`, where given,
+   * Listen, and listen again when document.open() has taken all listeners away. `sendSecret(field, value)`, where given,
+   * is told what secret fields hold, before the event that tells of it; `sendAheadParts(group, chunks, rows)`, where given,
    * what later snapshots are made of.
    */
   function start(sender, sendSecret = null, sendAheadParts = null) {

@@ -6,7 +6,7 @@
 "use strict";
 
 /**
- * `tellStir`, where given, is told that something goes on. `picturesTellScroll`: whether the pictures that are taken tell
+ * `sendActivity`, where given, is told that something goes on. `framesHaveOffsets`: whether the pictures that are taken tell
  * how far the page was scrolled.
  */
 var demotape = (globalThis.demotape = { send: null, sendActivity: null, framesHaveOffsets: false });

@@ -10,7 +10,7 @@ demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {
   const UNSEEN = { snapshot: null, version: -1, capturedAt: -Infinity };
   const lastSeen = { ...UNSEEN };
 
-  /** Look at what the page shows now. */
+  /** Take a snapshot of what the page shows now. */
   function capture() {
     lastSeen.snapshot = demotape.snapshot.take();
     lastSeen.version = demotape.shared.version;
@@ -20,7 +20,7 @@ demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {
 
   let reported = -Infinity, cancelReport = null;
 
-  /** The page has come to rest; `shown`: the root and the rows that it did so with. */
+  /** The page is idle; `idle`: the root and the rows that it shows now. */
   function onIdle(idle) {
     if (demotape.shared.acted > ahead.acted) attempt(() => sendAhead(idle));
     reportSoon(reported + REPORT_EVERY - performance.now());
@@ -32,10 +32,10 @@ demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {
     if (wait <= 0) sendReport();
   }
 
-  /** Tell now what the page shows. */
+  /** Send now what the page shows, as far as it was not sent. */
   const sendReport = () => attempt(report);
 
-  /** Tell now what the page shows, whether or not that was told before. */
+  /** Send now what the page shows, whether or not it was sent before. */
   const sendSnapshot = () => attempt(() =>
     send("snapshot", { timeStamp: performance.now() }, null, {}, { snapshot: capture(), gesture: null }));
 

@@ -70,9 +70,9 @@ def align(recording: Recording, turns: Sequence[Turn], video: Video, pictures: M
     it is on the recording's clock.
 
     `pictures`: the screenshots of the turns by blob, perhaps others of the recording besides. `encode` makes a file of
-    a page cut out of a frame. `place_by_hand`: a person's word, which is not doubted. Raises InputError when the video
-    cannot be decoded or a screenshot is missing. When nothing in the video is like the recording and nobody said where
-    it belongs, every turn is found with confidence 0, and there is no span.
+    a page cut out of a frame. `manual_placement`: a person's word, which is not doubted. Raises InputError when the
+    video cannot be decoded or a screenshot is missing. When nothing in the video is like the recording and nobody said
+    where it belongs, every turn is found with confidence 0, and there is no span.
     """
     word = manual_placement or {}
     by_hand = manual_clock(word, video)

@@ -49,7 +49,7 @@ class View:
     `number`: of the frame shown at the time of the action. `fresh`: the clock says that this frame came up so shortly
     before that the one before may be the right one. `newer`: the screenshot is said to be painted after that frame.
     `hasty`: the person had done something else so shortly before that this frame may not show what came of it.
-    `soon`: the frame after it comes so shortly after the action that it cannot show the action's own effect.
+    `change_follows`: the frame after it comes so shortly after the action that it cannot show the action's own effect.
     """
 
     number: int
@@ -65,10 +65,10 @@ class View:
 class Verdict:
     """What the video says of an action: the chosen frame, how alike the screenshot and it are (SSIM; None without a
     screenshot), whether the screenshot was taken too late, and the blob of a captured one that fits better, if there
-    is, with its SSIM. `page`: the frame that takes its place when none fits; usually the chosen one. `sure`: not only
-    something as small as a pointer speaks for its being late. `part`: tiles of what is seen of the page that are to be
-    taken from that frame; None: all of it. `telling`: the frame shows the screenshot, and neither the one before nor
-    the one after it."""
+    is, with its SSIM. `page`: the frame that takes its place when none fits; usually the chosen one. `certain`: not
+    only something as small as a pointer speaks for its being late. `part`: tiles of what is seen of the page that are
+    to be taken from that frame; None: all of it. `telling`: the frame shows the screenshot, and neither the one before
+    nor the one after it."""
 
     number: int
     similarity: float | None

@@ -30,7 +30,7 @@ def small(page: np.ndarray, viewport: tuple[int, int]) -> np.ndarray:
 def covered_mask(differences: Sequence[np.ndarray], viewport: tuple[int, int], visible: tuple[slice, slice]
             ) -> np.ndarray | None:
     """Pixels at working size (rows x columns, true or false) that something covers; None when there is too little to
-    tell. `differences`: in grey levels, of frames and screenshots, small, of the part `seen` of the page."""
+    tell. `differences`: in grey levels, of frames and screenshots, small, of the part `visible` of the page."""
     if len(differences) < _MIN_PAIRS:
         return None
     mask: np.ndarray = np.zeros(small_shape(viewport), np.uint8)

@@ -22,8 +22,8 @@ _MIN_PARTS = 4  # parts that tell
 
 def is_in_position(page: np.ndarray, pictures: Sequence[np.ndarray], visible: np.ndarray) -> bool | None:
     """Whether what a page has in common with pictures stands in the same place there, and is as bright, rather than
-    beside it; None where too little tells. All grey, rows x columns at working size, as is `seen`: what frames show of
-    the page, true or false."""
+    beside it; None where too little tells. All grey, rows x columns at working size, as is `visible`: what frames show
+    of the page, true or false."""
     shifts = Counter(shift for tops in _tops(visible) if (shift := _part_shift(page, pictures, *tops)) is not None)
     here = shifts.pop((0, 0), 0)
     there = max(shifts.values(), default=0)

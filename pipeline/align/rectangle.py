@@ -59,7 +59,7 @@ class Rectangle:
             part: tuple[slice, slice] | None = None) -> np.ndarray:
         """The page, or a part of it (rows, columns at working size `shape`), as the frame shows it: uint8, full range.
 
-        What lies outside the frame repeats the frame's edge; `seen` tells what does not.
+        What lies outside the frame repeats the frame's edge; `visible_part` tells what does not.
         """
         rows, columns = part or (slice(0, shape[0]), slice(0, shape[1]))
         step_x, step_y = self.width * viewport[0] / shape[1], self.height * viewport[1] / shape[0]

@@ -13,10 +13,10 @@ from .video_clock import ClockSegment
 class TurnWindow:
     """One turn on one piece of the clock: the frames it waits for, and what came of it.
 
-    `near`, `later`, `last`: times of frames, seconds of the video. `spot`: the layout's piece. `strict`: the verdict if
-    the screenshot's own time is not to be trusted. `neighbours`: captured screenshots around it; `before`: the last one
-    that was shown before it. `gain`: by how much what is to take the screenshot's place explains the recorded elements
-    better; None when that cannot be told.
+    `nearby`, `later`, `last`: times of frames, seconds of the video. `spot`: the layout's piece. `strict`: the verdict
+    if the screenshot's own time is not to be trusted. `neighbours`: captured screenshots around it; `before`: the last
+    one that was shown before it. `gain`: by how much what is to take the screenshot's place explains the recorded
+    elements better; None when that cannot be told.
     """
 
     turn: BrowserTurn

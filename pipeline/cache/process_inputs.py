@@ -27,8 +27,8 @@ _COPIES = {CHAT: "chat log", SPEECH: "speech"}
 @dataclass(frozen=True)
 class ProcessInputs:
     """`chat`, `video`, `speech`: where they lie. `place`: a person's word on where the video belongs. `again`: the
-    names of those that were given earlier and are used again; `roles_again`: whether the speakers are those of before.
-    `left`: speech of another video, left out now; `beside`: whether the speech was found beside the video."""
+    names of those that were given earlier and are used again; `reused_roles`: whether the speakers are those of before.
+    `left`: speech of another video, left out now; `is_sidecar`: whether the speech was found beside the video."""
 
     chat: Path | None = None
     speakers: Mapping[str, str] = field(default_factory=dict)

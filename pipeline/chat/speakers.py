@@ -16,10 +16,10 @@ def assign_roles(names: Sequence[str], assigned: Mapping[str, str] | None, elsew
                  ) -> tuple[dict[str, str], list[str]]:
     """Role by name, and the names whose role is a mere default.
 
-    `names` holds the speaker of every message in order. What was `given` stands (letter case does not matter); then a
-    role word in the name decides; of the rest, who speaks first instructs, as a session begins with the task, and who
-    speaks most of the others navigates. Further people are taken for instructors and named in the second result.
-    Raises InputError for a role that is none, or a given name that speaks neither here nor `elsewhere` in the session.
+    `names` holds the speaker of every message in order. What was `assigned` stands (letter case does not matter); then
+    a role word in the name decides; of the rest, who speaks first instructs, as a session begins with the task, and who
+    speaks most of the others navigates. Further people are taken for instructors and named in the second result. Raises
+    InputError for a role that is none, or a given name that speaks neither here nor `elsewhere` in the session.
     """
     roles = _assigned_roles(names, assigned or {}, {name.casefold().strip() for name in elsewhere})
     filled = {*(assigned or {}).values()} if elsewhere else set()

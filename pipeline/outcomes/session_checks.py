@@ -54,7 +54,7 @@ def examine_checks(recording: Recording, outcome: Outcome, part: Part = _ALL) ->
 
 def try_on_session(recording: Recording, outcome: Outcome, home: Recording, part: Part = _ALL) -> dict[str, Any]:
     """What the checks of a session say of another one of the same task, as JSON has it. `home`: the recording that they
-    are of, in which the pictures are that they name. Raises as `examined` does."""
+    are of, in which the pictures are that they name. Raises as `examine_checks` does."""
     evidence = _evidence(recording, outcome, home, part)
     result, last = score(outcome, evidence), evidence.pages[-1].state
     about = recording.manifest.get("provenance", {})
@@ -65,12 +65,12 @@ def try_on_session(recording: Recording, outcome: Outcome, home: Recording, part
 
 
 def proposals(recording: Recording, turns: Iterable[Turn], part: Part = _ALL) -> list[OutcomeCheck]:
-    """Checks that a session suggests by itself, without being run again; raises as `examined` does."""
+    """Checks that a session suggests by itself, without being run again; raises as `examine_checks` does."""
     return proposing.propose(of_recording(recording).between(*part), turns)
 
 
 def offered_texts(recording: Recording, part: Part = _ALL) -> list[OfferedText]:
-    """Texts of the last page in the order in which they stand there; raises as `examined` does."""
+    """Texts of the last page in the order in which they stand there; raises as `examine_checks` does."""
     page = of_recording(recording).between(*part).pages[-1]
     boxes = page.boxes()
     offers = []

@@ -47,8 +47,8 @@ class Redactor:
     """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind.
 
     `values`: kinds by value, with a BREAK where a page begins or ends an element in one; `known`: the same without.
-    `allow`: kinds that may stay; `told`: secrets of other recordings; `names`: makes the stand-ins of names and
-    addresses, None to leave these.
+    `allow`: kinds that may stay; `recorded_secrets`: secrets of other recordings; `names`: makes the stand-ins of names
+    and addresses, None to leave these.
     """
 
     def __init__(self, values: dict[str, str], allow: Collection[str] = (),
@@ -155,8 +155,8 @@ def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], all
              recorded_secrets: RecordedSecrets | None = None, names: StandIns | None = None) -> Redactor:
     """Look through a demonstration; `pages` tells the findings in its pages.
 
-    `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay. `told`: secrets of other recordings.
-    `names`: makes stand-ins for names and addresses, which are then taken out, too.
+    `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay. `recorded_secrets`: secrets of other
+    recordings. `names`: makes stand-ins for names and addresses, which are then taken out, too.
     """
     entered = _in_named_fields(demonstration) if names else ()
     values = {value: kind for value, kind in chain(entered, pages) if kind not in allow}

@@ -26,7 +26,7 @@ class NothingToLearn(Exception):
 
 @dataclass(frozen=True)
 class Choice:
-    """One turn: which of `elements` was acted on, when that was `asked`."""
+    """One turn: which of `elements` was acted on, when that was `query`."""
 
     demonstration: str
     query: Query

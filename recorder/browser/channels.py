@@ -11,7 +11,7 @@ _numbers = count(1)
 
 
 def listeners(tab: int, now: Callable[[], float], report: Callable[[ChannelEvent], None]) -> dict[str, Callable]:
-    """CDP handlers of one session that call `told` with what its channels carry; `now`: wall clock in seconds."""
+    """CDP handlers of one session that call `report` with what its channels carry; `now`: wall clock in seconds."""
     open_: dict[str, tuple[int, str]] = {}
 
     def emit(key: str, direction: str, **payload: Any) -> None:

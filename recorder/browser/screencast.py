@@ -46,9 +46,9 @@ _MAX_UNCHANGED_FRAMES = 3  # looks that show the same, after which a page rests
 
 
 class Screencast:
-    """`take` is called with each frame's PNG bytes, the browser's metadata of it, and whether it would send a frame of
-    what it paints next; `on_gap` when it will not, after all; `spawn` runs coroutines. `stills`: there are no frames,
-    only what `still` is asked for."""
+    """`on_image` is called with each frame's PNG bytes, the browser's metadata of it, and whether it would send a frame
+    of what it paints next; `on_gap` when it will not, after all; `spawn` runs coroutines. `stills`: there are no
+    frames, only what `still` is asked for."""
 
     def __init__(self, session: Session, on_image: Callable[[bytes, dict[str, Any], bool], None],
                  on_gap: Callable[[], None], spawn: Callable[[Coroutine], Any], *, stills: bool = False):

@@ -21,7 +21,7 @@ _SIDES: tuple[_Side, ...] = ("width", "height")
 
 
 class WindowFitting:
-    """The window of one page. `spawn` runs coroutines; `look_again` has the page shown once more."""
+    """The window of one page. `spawn` runs coroutines; `refresh` has the page shown once more."""
 
     def __init__(self, session: Session, spawn: Callable[[Coroutine], None], refresh: Callable[[], None]):
         self._session = session

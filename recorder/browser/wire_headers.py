@@ -14,7 +14,8 @@ _MAX_REQUEST_IDS = 2000  # ids that are remembered
 
 @dataclass
 class _Chain:
-    """The requests of one id in order; `told`: whether headers of each are told apart, None while it is not known."""
+    """The requests of one id in order; `has_extra_info`: whether headers of each are told apart, None while it is not
+    known."""
 
     exchanges: list[Exchange] = field(default_factory=list)
     has_extra_info: list[bool | None] = field(default_factory=list)
@@ -46,7 +47,7 @@ class Hops:
         chain.has_extra_info.append(None)
 
     def on_response(self, key: str, has_extra_info: bool) -> None:
-        """The newest request of an id was answered; `told_apart`: whether its headers are told."""
+        """The newest request of an id was answered; `has_extra_info`: whether its headers are told."""
         chain = self._chain(key)
         if chain.has_extra_info:
             chain.has_extra_info[-1] = has_extra_info

@@ -8,7 +8,7 @@ from .tab_state import TabState
 class ClosedTabs:
     """To close the last window is how a recording ends, and no action of the task. So a closed tab is told of only when
     something comes after it, or another tab still stands open at the end: however long it takes to close the others.
-    `tell` is given each such tab and the wall clock then.
+    `report` is given each such tab and the wall clock then.
     """
 
     def __init__(self, report: Callable[[TabState, float], None]):

@@ -30,8 +30,8 @@ class ConsoleMessage:
 class ConsoleLog:
     """Takes lines as they come and writes them once their page has told what in them is secret.
 
-    `submit` and `kept_at` are as KeptNetwork has them. Errors are counted by themselves, so that a page that writes on
-    and on hides none.
+    `submit` and `recorded_time` are as KeptNetwork has them. Errors are counted by themselves, so that a page that
+    writes on and on hides none.
     """
 
     def __init__(self, secrets: Secrets, submit: Callable[[Callable[[], None]], None],
@@ -52,7 +52,7 @@ class ConsoleLog:
 
     def add_line(self, epoch: float, tab: int, url: str, kind: str, level: str,
                  describe: Callable[[], ConsoleMessage]) -> None:
-        """A page has written something. `tell` is asked for it only if it is kept: a page may write without end."""
+        """A page has written something. `describe` is asked for it only if it is kept: a page may write without end."""
         if (seconds := self._kept_at(epoch)) is None:
             return
         if not self._has_room(tab, seconds, error=level == "error"):

@@ -45,7 +45,7 @@ def insert_uids(text: str, frame_group: str) -> str:
 class SnapshotChunks(dict[int, str]):
     """A frame group's chunks by number, with their uids: put in when a chunk is first asked for, not when it comes.
 
-    Raises KeyError for one that did not come, and what `numbered` raises.
+    Raises KeyError for one that did not come, and what `insert_uids` raises.
     """
 
     def __init__(self, frame_group: str):

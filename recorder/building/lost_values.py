@@ -17,7 +17,7 @@ class LostValues:
         self._noting = False
 
     def add(self, description: str) -> None:
-        """One more; `what`: a sentence, without anything of the page."""
+        """One more; `description`: a sentence, without anything of the page."""
         self.count += 1
         if self.count <= _MAX_PROBLEMS:
             self._problems.append(description)

@@ -20,8 +20,8 @@ HOLD = 2.0  # seconds in which a page that has got an answer shows, and so tells
 class NetworkLog:
     """Takes exchanges and messages as they end and writes them once their page has told what in them is secret.
 
-    `submit` hands a job to the writer's thread; `kept_at` tells when a moment of the wall clock is in the recording,
-    None when nothing is kept then.
+    `submit` hands a job to the writer's thread; `recorded_time` tells when a moment of the wall clock is in the
+    recording, None when nothing is kept then.
     """
 
     def __init__(self, secrets: Secrets, submit: Callable[[Callable[[], None]], None],

@@ -42,7 +42,7 @@ class PendingScreenshots:
     def add(self, event: int, tab: TabState, view: Criteria,
             after_pause: Callable[[PaintedFrame], PaintedFrame]) -> PaintedFrame | None:
         """An event in a tab. Returns the frame to be written with it; None when a better one may be on its way, as
-        while the page paints. `seen`: a frame at the time from which on it is kept."""
+        while the page paints. `after_pause`: a frame at the time from which on it is kept."""
         if view.chosen:
             return view.chosen
         frame = view.choose(tab.ring)

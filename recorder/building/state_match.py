@@ -13,10 +13,11 @@ _TOLERANCE_PX = 1.5  # pixels by which offsets and sizes may differ: browsers ro
 class Criteria:
     """What a frame must agree with to show the state before an event; times in seconds of the recording.
 
-    `time`: of the event; `scroll`, `size`: as a frame has them, None where they are not known. `placed`: whether the
-    page told by when its target was `painted` where it stands (None: it was not yet). `all_painted`: by when all that
-    can be read was; None when that is not known. `until`: how long the page stayed as it was after the event. `given`:
-    the frame that somebody else has chosen. `target`: the box of the event's target, in CSS pixels of the viewport.
+    `time`: of the event; `scroll`, `size`: as a frame has them, None where they are not known. `target_reported`:
+    whether the page told by when its target was `painted` where it stands (None: it was not yet). `all_painted`: by
+    when all that can be read was; None when that is not known. `until`: how long the page stayed as it was after the
+    event. `chosen`: the frame that somebody else has chosen. `target`: the box of the event's target, in CSS pixels of
+    the viewport.
     """
 
     time: float

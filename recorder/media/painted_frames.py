@@ -51,7 +51,7 @@ class ScreenInterval:
 
 
 class FrameRing:
-    """The newest frames of one tab, oldest first, covering at least `keep` seconds."""
+    """The newest frames of one tab, oldest first, covering at least `seconds` seconds."""
 
     def __init__(self, seconds: float = 5.0):
         self._seconds = seconds

@@ -12,7 +12,7 @@ STAMPS = ("clock", "instant", "offset", "unknown", "number")
 
 
 def readers(reserved: tuple[str, ...]) -> dict[str, Reader]:
-    """Readers of plug-ins by kind; `taken` are demotape's own kinds. Complains of those that do not work."""
+    """Readers of plug-ins by kind; `reserved` are demotape's own kinds. Complains of those that do not work."""
     return {reader.kind: _guard(plugin, reader) for plugin, reader in plugins.load_each(plugins.CHAT, _fault, reserved)
             if isinstance(reader, Reader)}
 

@@ -134,7 +134,8 @@ class Destination(ABC):
 
     def add_demonstration(self, source: Source, tally: Tally,
                           format_facts: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Note that a demonstration was exported, and what became of it. `told`: what its format tells of it."""
+        """Note that a demonstration was exported, and what became of it. `format_facts`: what its format tells of
+        it."""
         counts = {name: dict(sorted(counter.items())) for name, counter in (
             ("left_out", tally.left_out), ("notes", tally.notes), ("redacted", tally.redacted)) if counter}
         entry: Any = {"id": source.id, "name": source.name, "recording": source.recording.id, "split": source.split,
@@ -186,7 +187,7 @@ class Destination(ABC):
 class HashingFile:
     """A file that counts and hashes what passes through; `samples` is set by who writes it.
 
-    What is large is hashed and written in a thread beside, while the next is made; `settle` waits for it.
+    What is large is hashed and written in a thread beside, while the next is made; `wait_until_written` waits for it.
     """
 
     closed = False
