@@ -93,7 +93,7 @@ from .webhooks.sending import Sender
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
-               endpoint_url: str | None = None, who: str = LOCAL,
+               endpoint_url: str | None = None, user_name: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
@@ -129,20 +129,20 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if traces:
         from .web.traces import Traces  # its libraries are there on demand only
 
-        told = Traces()
-        told.follow(app, db)
-        kinds = {kind: told.of_job(kind, work) for kind, work in kinds.items()}
+        tracing = Traces()
+        tracing.follow(app, db)
+        kinds = {kind: tracing.of_job(kind, work) for kind, work in kinds.items()}
     secret = session_key(db, store)
-    tries, hooks = Tries(db, secret), Webhooks(db, secret)
+    sign_in_attempts, hooks = Tries(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [
-        store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
+        store.temporary.remove_left_over, sign_in_attempts.forget_old, partial(web_sessions.forget_old, db),
         partial(reading.forget_old, db), hooks.forget_old]
-    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths, beside=Sender(db, hooks, webhook_networks),
+    jobs = Jobs(db, kinds, chores=chores, describe=store.without_paths, dispatcher=Sender(db, hooks, webhook_networks),
                 patience=timedelta(days=job_days), expect_room=lambda: store.files.expect_room(0))
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)
-    app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
+    app.extensions["demotape"] = Services(db, store, user_name, uploads, jobs, sign_in_attempts,
                                                SecondFactors(db, secret), openid, hooks, model)
     app.before_request(patience.limit_statements)
     app.teardown_request(lambda _error: patience.unlimit_statements())

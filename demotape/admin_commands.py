@@ -28,9 +28,9 @@ def check(db: str | None, data: Path, blobs: str | None, endpoint_url: str | Non
     opened, store = open_app(db, data, blobs, endpoint_url)
     missing = 0
     with counted("checking") as shown:
-        for found in upkeep.check(opened, store, shown):
-            tell(_line(found))
-            missing += found.kind in (upkeep.MISSING, upkeep.LACKS, upkeep.BROKEN)
+        for finding in upkeep.check(opened, store, shown):
+            tell(_line(finding))
+            missing += finding.kind in (upkeep.MISSING, upkeep.LACKS, upkeep.BROKEN)
     if missing:
         raise DemotapeError(f"{missing} recordings are not as the database has them; import them again, or restore "
                             "them from a backup")
@@ -49,13 +49,13 @@ def clean(days: int | None, recordings: bool, dry_run: bool, db: str | None, dat
 
     opened, store = open_app(db, data, blobs, endpoint_url)
     count = size = 0
-    for found in upkeep.unused(opened, store, None if days is None else timedelta(days=days)):
-        if found.kind == upkeep.UNKNOWN and not recordings:
+    for finding in upkeep.unused(opened, store, None if days is None else timedelta(days=days)):
+        if finding.kind == upkeep.UNKNOWN and not recordings:
             continue
         if not dry_run:
-            upkeep.remove(opened, store, found)
-        tell(_line(found))
-        count, size = count + 1, size + found.size
+            upkeep.remove(opened, store, finding)
+        tell(_line(finding))
+        count, size = count + 1, size + finding.size
     errors.print(f"{count} would go, {limits.size(size)}." if dry_run else f"{count} taken away, {limits.size(size)}.")
 
 
@@ -111,8 +111,8 @@ def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, e
     target = open_store(data, to, endpoint_url) if is_address(to) else open_store(to)
     with counted("move") as progress, _told_of_disk(Path(to)):
         report = moving.move(opened, store, target, remove=remove, progress=progress)
-    gone = f", {report.removed} taken away in {store.place}" if remove else ""
-    errors.print(f"{to}: {_copied(report.counts)}{gone}.")
+    removed_note = f", {report.removed} taken away in {store.place}" if remove else ""
+    errors.print(f"{to}: {_copied(report.counts)}{removed_note}.")
     if report.waiting:
         errors.print(f"{report.waiting} packages are on their way into the app and stay in {store.place}; let it "
                      "import them before it is started with the new place.")
@@ -148,6 +148,6 @@ def _copied(counts) -> str:
     return f"{counts.copied} copied ({limits.size(counts.size)}), {counts.there} there already"
 
 
-def _line(found) -> str:
-    size = f" ({limits.size(found.size)})" if found.size else ""
-    return printable(f"{found.kind}: {found.name}{size}{', ' if found.detail else ''}{found.detail}")
+def _line(finding) -> str:
+    size = f" ({limits.size(finding.size)})" if finding.size else ""
+    return printable(f"{finding.kind}: {finding.name}{size}{', ' if finding.detail else ''}{finding.detail}")

@@ -111,11 +111,11 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     if following:
         if task:
             raise click.UsageError("give --task or --next, not both")
-        given = take(project, server, token, data)
-        task, url, provenance["task_id"] = given["text"], url or given["url"] or None, given["name"]
+        assignment = take(project, server, token, data)
+        task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
-        if given.get("answer"):
-            _tell(f"Expected answer: {printable(given['answer'])}")
+        if assignment.get("answer"):
+            _tell(f"Expected answer: {printable(assignment['answer'])}")
     if not url and not connect:
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
@@ -172,12 +172,12 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
         for note in summary.along_lines(job):
             errors.print(note)
     with batch.executor(min(jobs, len(work)), scheduler) as executor, _progress("Processing", len(work)) as step:
-        failed, told = [], set()
+        failed, reported = [], set()
         for outcome in batch.run(work, executor):
             for complaint in outcome.complaints:
-                if complaint not in told:
+                if complaint not in reported:
                     _complain("warning", complaint)
-                told.add(complaint)
+                reported.add(complaint)
             if outcome.state == "failed":
                 failed.append(outcome)
                 if len(work) > 1:

@@ -71,8 +71,8 @@ class Client:
 
     def set_status(self, name: str, status: str, version: int, reason: str = "") -> int:
         """Submit, validate, approve, send back, mark invalid or reopen; returns the version after it."""
-        given = {"status": status, "version": version, "reason": reason}
-        return self._ask("PUT", _of(name, "status"), given)["version"]
+        status_change = {"status": status, "version": version, "reason": reason}
+        return self._ask("PUT", _of(name, "status"), status_change)["version"]
 
     def comments(self, name: str) -> list[dict[str, Any]]:
         """All comments, each followed by its answers."""
@@ -81,8 +81,8 @@ class Client:
     def tasks(self, **sought: str) -> Iterator[dict[str, Any]]:
         """The tasks of the project, the newest first; `sought`: `state`, `search`, `site`, `category`."""
         page = 0
-        while found := self._ask("GET", f"tasks?{urlencode(sought | {'page': str(page := page + 1)})}")["tasks"]:
-            yield from found
+        while tasks := self._ask("GET", f"tasks?{urlencode(sought | {'page': str(page := page + 1)})}")["tasks"]:
+            yield from tasks
 
     def add_tasks(self, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Propose tasks, all or none: `text`, `url`, `category`, …; a lead's are accepted at once."""
@@ -202,9 +202,9 @@ class Client:
         """What the leads of a project set for it: `unused_intents`, `unused_checks`, `review_steps`, `splits`, …"""
         return self._ask("GET", f"projects/{quote(project, safe='')}/settings")
 
-    def change_settings(self, project: str, **given: Any) -> dict[str, Any]:
+    def change_settings(self, project: str, **settings: Any) -> dict[str, Any]:
         """Set what is given for a project, and leave the rest; only for its leads."""
-        return self._ask("PUT", f"projects/{quote(project, safe='')}/settings", given)
+        return self._ask("PUT", f"projects/{quote(project, safe='')}/settings", settings)
 
     def webhooks(self) -> list[dict[str, Any]]:
         """The webhooks of the project; only for its leads."""
@@ -242,9 +242,9 @@ class Client:
         the demonstration since: read its annotations again.
         """
         name, version = line["demonstration"], line["version"]
-        for place, each in enumerate(line["edits"]):
-            if "number" not in each:
-                version = self.edit(name, each["edit"], version, _key(name, place, each["edit"]))
+        for index, change in enumerate(line["edits"]):
+            if "number" not in change:
+                version = self.edit(name, change["edit"], version, _key(name, index, change["edit"]))
         said = {(comment["turn"], comment["text"]) for comment in self.comments(name)}
         for comment in line["comments"]:
             if "id" not in comment and (comment.get("turn"), comment["text"]) not in said:
@@ -297,15 +297,15 @@ def _of(name: str, part: str = "") -> str:
     return f"demonstrations/{quote(name, safe='')}{'/' * bool(part)}{part}"
 
 
-def _key(name: str, place: int, edit: Mapping[str, Any]) -> str:
+def _key(name: str, index: int, edit: Mapping[str, Any]) -> str:
     """The same for the same new edit at the same place."""
-    told = json.dumps([name, place, edit], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:40]
+    serialized = json.dumps([name, index, edit], sort_keys=True)
+    return hashlib.sha256(serialized.encode()).hexdigest()[:40]
 
 
 def _message(answer: bytes, reason: str) -> str:
     try:
-        told = json.loads(answer)
-        return f"{told['message']} {told['errors']}" if told.get("errors") else str(told["message"])
+        body = json.loads(answer)
+        return f"{body['message']} {body['errors']}" if body.get("errors") else str(body["message"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return reason or answer[:_LONGEST].decode(errors="replace")

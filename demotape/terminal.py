@@ -83,8 +83,8 @@ def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url:
     return open_database(db or default_db_url(data)), open_store(data, blobs, endpoint_url)
 
 
-def complain(kind: str, what: DemotapeError | str) -> None:
-    errors.print(f"{kind}: {printable(str(what))}", style="red")
+def complain(kind: str, problem: DemotapeError | str) -> None:
+    errors.print(f"{kind}: {printable(str(problem))}", style="red")
 
 
 def printable(text: str) -> str:

@@ -14,13 +14,13 @@ def read_place(offset: float | None, drift: float | None, rectangle: str | None)
     """What the options say, None when they say nothing; raises InputError naming the option that is wrong."""
     if drift is not None and offset is None:
         raise InputError("--video-drift goes with --video-offset")
-    place: dict[str, object] = {} if offset is None else {"offset": offset, "drift": drift or 0.0}
+    fields: dict[str, object] = {} if offset is None else {"offset": offset, "drift": drift or 0.0}
     if rectangle is not None:
-        place["rectangle"] = dict(zip(_SIDES, _numbers(rectangle), strict=True))
-    if not place:
+        fields["rectangle"] = dict(zip(_SIDES, _numbers(rectangle), strict=True))
+    if not fields:
         return None
-    found: VideoPlace = validated(place, VideoPlaceSchema(), "--video-offset, --video-drift, --video-rectangle")
-    return found
+    location: VideoPlace = validated(fields, VideoPlaceSchema(), "--video-offset, --video-drift, --video-rectangle")
+    return location
 
 
 def _numbers(text: str) -> list[float]:

@@ -56,8 +56,8 @@ def make_app() -> Flask:
 
 
 def _days(name: str, otherwise: float) -> float:
-    given = os.environ.get(name, str(otherwise))
+    value = os.environ.get(name, str(otherwise))
     try:
-        return float(given)
+        return float(value)
     except ValueError:
-        raise InputError(f"{name}: {given[:20]!r} is not a number of days") from None
+        raise InputError(f"{name}: {value[:20]!r} is not a number of days") from None

@@ -44,9 +44,9 @@ class Asked:
 class Wrong(Exception):
     """What is wrong in a string: `at` which place, from 0, and what would be `right`."""
 
-    def __init__(self, at: int, what: str, right: str):
-        super().__init__(what)
-        self.at, self.what, self.right = at, what, right
+    def __init__(self, offset: int, message: str, example: str):
+        super().__init__(message)
+        self.at, self.what, self.right = offset, message, example
 
 
 @dataclass(frozen=True)
@@ -97,24 +97,24 @@ def find(name: str, forms: Mapping[str, Form], grammar: str) -> Form:
 
 def _made(call: Call, form: Form) -> Made:
     names = form.takes.replace("?", "").split()
-    told: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     if len(call.positional) > len(names):
         odd = call.positional[len(names)]
         raise Wrong(odd.at, f"{call.name} takes {_count(len(names))}", form.right)
     for name, value in (*zip(names, call.positional, strict=False), *call.named):
         if name not in names:
             raise Wrong(value.at, f"{call.name} takes no {name[:40]!r}", form.right)
-        if name in told:
+        if name in arguments:
             raise Wrong(value.at, f"{name} is told twice", form.right)
         try:
-            told[name] = _KINDS[name](value.value)
+            arguments[name] = _KINDS[name](value.value)
         except ValueError as error:
             raise Wrong(value.at, f"{name} {error}", form.right) from None
     for name in form.takes.split():
-        if not name.endswith("?") and name not in told:
+        if not name.endswith("?") and name not in arguments:
             raise Wrong(call.end, f"{name} is missing", form.right)
     try:
-        return form.make(told)
+        return form.make(arguments)
     except ValueError as error:
         raise Wrong(call.end, str(error), form.right) from None
 
@@ -180,14 +180,14 @@ def _place(value: Any) -> int:
 def _texts(value: Any) -> list[str]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not 0 < len(texts) <= _MOST or not all(
-            isinstance(each, str) for each in texts):
+            isinstance(text, str) for text in texts):
         raise ValueError("has to be a text in quotes or a list of them")
     return list(texts)
 
 
 def _files(value: Any) -> list[str]:
     """Names alone: where they lay is nothing to the page, and no file of this machine is ever sent."""
-    return [_named(each.replace("\\", "/").rstrip("/").rpartition("/")[2]) for each in _texts(value)]
+    return [_named(text.replace("\\", "/").rstrip("/").rpartition("/")[2]) for text in _texts(value)]
 
 
 def _button(value: Any) -> int:
@@ -229,25 +229,25 @@ _KINDS: dict[str, Callable[[Any], Any]] = {
 NUMBERS = frozenset(name for name, kind in _KINDS.items() if kind in (number, _whole))
 
 
-def _some(told: Told, *names: str) -> dict[str, Any]:
-    return {name: told[name] for name in names if name in told}
+def _some(arguments: Told, *names: str) -> dict[str, Any]:
+    return {name: arguments[name] for name in names if name in arguments}
 
 
 def _pointer(intent: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, _some(told, "x", "y", "button", "modifiers"), told.get("bid"))
+    return lambda arguments: (intent, _some(arguments, "x", "y", "button", "modifiers"), arguments.get("bid"))
 
 
 def _pointed(intent: str) -> Callable[[Told], Made]:
     """WebLINX: on an element, or at a place."""
-    def make(told: Told) -> Made:
-        if "uid" not in told and not {"x", "y"} <= told.keys():
+    def make(arguments: Told) -> Made:
+        if "uid" not in arguments and not {"x", "y"} <= arguments.keys():
             raise ValueError("uid is missing")
-        return intent, _some(told, "x", "y"), told.get("uid")
+        return intent, _some(arguments, "x", "y"), arguments.get("uid")
     return make
 
 
 def _no_more(intent: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, {}, told.get("uid"))
+    return lambda arguments: (intent, {}, arguments.get("uid"))
 
 
 def said(text: str, speaker: str = "navigator") -> dict[str, Any]:
@@ -255,17 +255,17 @@ def said(text: str, speaker: str = "navigator") -> dict[str, Any]:
     return {"speaker": speaker, "utterance": text}
 
 
-def _choose(told: Told) -> Made:
-    options = told["options"]
-    return "change", {"value": options[0]} if len(options) == 1 else {"values": options}, told["bid"]
+def _choose(arguments: Told) -> Made:
+    options = arguments["options"]
+    return "change", {"value": options[0]} if len(options) == 1 else {"values": options}, arguments["bid"]
 
 
-def _drag(told: Told) -> Made:
-    begin, end = ({"x": told[f"{side}_x"], "y": told[f"{side}_y"]} for side in ("from", "to"))
+def _drag(arguments: Told) -> Made:
+    begin, end = ({"x": arguments[f"{side}_x"], "y": arguments[f"{side}_y"]} for side in ("from", "to"))
     return "drag", {"from": begin, "to": end}, None
 
 
-def _half(told: Told) -> Made:
+def _half(arguments: Told) -> Made:
     raise ValueError("this is but a part of an action")
 
 
@@ -274,66 +274,73 @@ BROWSERGYM: dict[str, Form] = {
     "click": Form("bid button? modifiers?", _pointer("click"), "click('12')"),
     "dblclick": Form("bid button? modifiers?", _pointer("dblclick"), "dblclick('12')"),
     "hover": Form("bid", _pointer("hover"), "hover('12')"),
-    "focus": Form("bid", lambda told: ("click", {"focus_only": True}, told["bid"]), "focus('12')"),
+    "focus": Form("bid", lambda arguments: ("click", {"focus_only": True}, arguments["bid"]), "focus('12')"),
     "fill": Form("bid value enable_autocomplete_menu?",
-                 lambda told: ("textInput", {"text": told["value"]}, told["bid"]), "fill('12', 'two lamps')"),
-    "clear": Form("bid", lambda told: ("textInput", {"text": ""}, told["bid"]), "clear('12')"),
-    "check": Form("bid", lambda told: ("change", {"checked": True}, told["bid"]), "check('12')"),
-    "uncheck": Form("bid", lambda told: ("change", {"checked": False}, told["bid"]), "uncheck('12')"),
+                 lambda arguments: ("textInput", {"text": arguments["value"]}, arguments["bid"]),
+                 "fill('12', 'two lamps')"),
+    "clear": Form("bid", lambda arguments: ("textInput", {"text": ""}, arguments["bid"]), "clear('12')"),
+    "check": Form("bid", lambda arguments: ("change", {"checked": True}, arguments["bid"]), "check('12')"),
+    "uncheck": Form("bid", lambda arguments: ("change", {"checked": False}, arguments["bid"]), "uncheck('12')"),
     "select_option": Form("bid options", _choose, "select_option('12', 'Price')"),
-    "press": Form("bid key_comb", lambda told: ("press", {"key": told["key_comb"]}, told["bid"]),
+    "press": Form("bid key_comb", lambda arguments: ("press", {"key": arguments["key_comb"]}, arguments["bid"]),
                   "press('12', 'Enter')"),
-    "drag_and_drop": Form("from_bid to_bid", lambda told: ("drag", {"to_uid": told["to_bid"]}, told["from_bid"]),
+    "drag_and_drop": Form("from_bid to_bid",
+                          lambda arguments: ("drag", {"to_uid": arguments["to_bid"]}, arguments["from_bid"]),
                           "drag_and_drop('12', '13')"),
-    "upload_file": Form("bid file", lambda told: ("upload", {"files": told["file"]}, told["bid"]),
+    "upload_file": Form("bid file", lambda arguments: ("upload", {"files": arguments["file"]}, arguments["bid"]),
                         "upload_file('12', 'letter.pdf')"),
-    "scroll": Form("delta_x delta_y", lambda told: ("scroll", {"dx": told["delta_x"], "dy": told["delta_y"]}, None),
+    "scroll": Form("delta_x delta_y",
+                   lambda arguments: ("scroll", {"dx": arguments["delta_x"], "dy": arguments["delta_y"]}, None),
                    "scroll(0, 200)"),
     "mouse_move": Form("x y", _pointer("hover"), "mouse_move(10, 20)"),
     "mouse_click": Form(_BUTTONS_TOO, _pointer("click"), "mouse_click(10, 20)"),
     "mouse_dblclick": Form(_BUTTONS_TOO, _pointer("dblclick"), "mouse_dblclick(10, 20)"),
     "mouse_drag_and_drop": Form("from_x from_y to_x to_y", _drag, "mouse_drag_and_drop(10, 20, 30, 40)"),
     "mouse_upload_file": Form("x y file",
-                              lambda told: ("upload", _some(told, "x", "y") | {"files": told["file"]}, None),
+                              lambda arguments: ("upload", _some(arguments, "x", "y") | {"files": arguments["file"]},
+                                                 None),
                               "mouse_upload_file(10, 20, 'letter.pdf')"),
     "mouse_down": Form(_BUTTONS_TOO, _half, "mouse_drag_and_drop(10, 20, 30, 40)"),
     "mouse_up": Form(_BUTTONS_TOO, _half, "mouse_drag_and_drop(10, 20, 30, 40)"),
-    "keyboard_press": Form("key", lambda told: ("press", {"key": told["key"]}, None), "keyboard_press('Control+a')"),
+    "keyboard_press": Form("key", lambda arguments: ("press", {"key": arguments["key"]}, None),
+                           "keyboard_press('Control+a')"),
     "keyboard_down": Form("key", _half, "keyboard_press('Control+a')"),
     "keyboard_up": Form("key", _half, "keyboard_press('Control+a')"),
-    "keyboard_type": Form("text", lambda told: ("textInput", {"text": told["text"]}, None), "keyboard_type('lamps')"),
-    "keyboard_insert_text": Form("text", lambda told: ("textInput", {"text": told["text"]}, None),
+    "keyboard_type": Form("text", lambda arguments: ("textInput", {"text": arguments["text"]}, None),
+                          "keyboard_type('lamps')"),
+    "keyboard_insert_text": Form("text", lambda arguments: ("textInput", {"text": arguments["text"]}, None),
                                  "keyboard_insert_text('lamps')"),
-    "goto": Form("url", lambda told: ("load", {"url": told["url"]}, None), "goto('https://shop.example/')"),
+    "goto": Form("url", lambda arguments: ("load", {"url": arguments["url"]}, None), "goto('https://shop.example/')"),
     "go_back": Form("", _no_more("back"), "go_back()"),
     "go_forward": Form("", _no_more("forward"), "go_forward()"),
     "new_tab": Form("", _no_more("tabcreate"), "new_tab()"),
     "tab_close": Form("", _no_more("tabremove"), "tab_close()"),
-    "tab_focus": Form("index", lambda told: ("tabswitch", {"place": told["index"]}, None), "tab_focus(1)"),
-    "send_msg_to_user": Form("text", lambda told: ("say", said(told["text"]), None), "send_msg_to_user('It is done.')"),
-    "report_infeasible": Form("reason", lambda told: ("say", said(told["reason"]), None),
+    "tab_focus": Form("index", lambda arguments: ("tabswitch", {"place": arguments["index"]}, None), "tab_focus(1)"),
+    "send_msg_to_user": Form("text", lambda arguments: ("say", said(arguments["text"]), None),
+                             "send_msg_to_user('It is done.')"),
+    "report_infeasible": Form("reason", lambda arguments: ("say", said(arguments["reason"]), None),
                               "report_infeasible('There is no such field.')"),
-    "noop": Form("wait_ms?", lambda told: ("wait", {"seconds": told.get("wait_ms", 1.0)}, None), "noop()"),
+    "noop": Form("wait_ms?", lambda arguments: ("wait", {"seconds": arguments.get("wait_ms", 1.0)}, None), "noop()"),
 }
 
 
 def _texted(intent: str, name: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, {name: told[name]}, told.get("uid"))
+    return lambda arguments: (intent, {name: arguments[name]}, arguments.get("uid"))
 
 
-def _offsets(told: Told) -> Made:
-    if not {"x", "y"} & told.keys():
+def _offsets(arguments: Told) -> Made:
+    if not {"x", "y"} & arguments.keys():
         raise ValueError("x and y are missing")
-    return "scroll", {"x": told.get("x", 0), "y": told.get("y", 0)}, told.get("uid")
+    return "scroll", {"x": arguments.get("x", 0), "y": arguments.get("y", 0)}, arguments.get("uid")
 
 
 def _tab(intent: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, {"tab": told["target"]} if "target" in told else {}, None)
+    return lambda arguments: (intent, {"tab": arguments["target"]} if "target" in arguments else {}, None)
 
 
-def _switch(told: Told) -> Made:
-    origin = {"origin": None if told["origin"] < 0 else told["origin"]} if "origin" in told else {}
-    return "tabswitch", origin | {"target": told["target"]}, None
+def _switch(arguments: Told) -> Made:
+    origin = {"origin": None if arguments["origin"] < 0 else arguments["origin"]} if "origin" in arguments else {}
+    return "tabswitch", origin | {"target": arguments["target"]}, None
 
 
 WEBLINX: dict[str, Form] = {  # by names in lower case, without _
@@ -350,6 +357,6 @@ WEBLINX: dict[str, Form] = {  # by names in lower case, without _
     "tabremove": Form("target? origin?", _tab("tabremove"), "tabremove(target=2)"),
     "tabswitch": Form("target origin?", _switch, "tabswitch(origin=1, target=2)"),
     "say": Form("utterance speaker?",
-                lambda told: ("say", said(told["utterance"], told.get("speaker", "navigator")), None),
+                lambda arguments: ("say", said(arguments["utterance"], arguments.get("speaker", "navigator")), None),
                 'say(speaker="navigator", utterance="It is done.")'),
 }

@@ -72,9 +72,11 @@ def path_likeness(recorded: Address, actual: Address, fixed: Fixed = nothing_fix
         return 1.0
     if len(recorded.segments) != len(actual.segments):
         return 0.0
-    differing = [(one, other) for one, other in zip(recorded.segments, actual.segments, strict=True) if one != other]
-    for one, other in differing:
-        if not (fits(one, other) or (is_made_segment(one) and is_made_segment(other) and not fixed(one))):
+    differing = [(recorded_part, actual_part) for recorded_part,
+                 actual_part in zip(recorded.segments, actual.segments, strict=True) if recorded_part != actual_part]
+    for recorded_part, actual_part in differing:
+        if not (fits(recorded_part, actual_part)
+                or (is_made_segment(recorded_part) and is_made_segment(actual_part) and not fixed(recorded_part))):
             return 0.0
     if differences is not None:
         differences += differing

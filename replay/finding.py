@@ -37,46 +37,46 @@ async def find(worlds: Sequence[World], element: Element) -> Found:
     It is looked for in frames as deep in the page as the recorded one. Raises NotFound.
     """
     wanted = json.dumps(element | {"frame": []})
-    told = await asyncio.gather(*(_look(world, wanted) for world in worlds))
+    answers = await asyncio.gather(*(_look(world, wanted) for world in worlds))
     depth = len(element["frame"])
-    scored = [(answer, world) for answer, world in zip(told, worlds, strict=True) if answer]
+    scored = [(answer, world) for answer, world in zip(answers, worlds, strict=True) if answer]
     scored = [(answer, world) for answer, world in scored if answer["depth"] == depth] or scored
-    scored.sort(key=lambda each: -each[0]["score"])
+    scored.sort(key=lambda candidate: -candidate[0]["score"])
     if not scored or scored[0][0]["score"] < LEAST:
         best = scored[0][0]["score"] if scored else 0.0
         raise NotFound(f"{_named(element)} is not there (the likest element scores {best:.2f} instead of {LEAST})")
     best, (session, world) = scored[0]
-    others = [best["next"], *(answer["score"] for answer, _ in scored[1:])]
-    if best["score"] - max(others) < MARGIN:
+    runner_up_scores = [best["next"], *(answer["score"] for answer, _ in scored[1:])]
+    if best["score"] - max(runner_up_scores) < MARGIN:
         raise NotFound(f"{_named(element)} cannot be told from another element ({best['score']:.2f} and "
-                       f"{max(others):.2f})")
+                       f"{max(runner_up_scores):.2f})")
     return Found(session, world, best["object_id"], best["score"], tuple(best["by"]))
 
 
-async def ask(found: Found, function: str, *arguments: Any) -> Any:
+async def ask(match: Found, function: str, *arguments: Any) -> Any:
     """What a function of the element (its source) answers, in the capture script's world."""
-    answer = await found.session.send("Runtime.callFunctionOn", {
-        "functionDeclaration": function, "objectId": found.object_id, "returnByValue": True, "awaitPromise": True,
-        "arguments": [{"objectId": found.object_id}, *({"value": each} for each in arguments)]})
+    answer = await match.session.send("Runtime.callFunctionOn", {
+        "functionDeclaration": function, "objectId": match.object_id, "returnByValue": True, "awaitPromise": True,
+        "arguments": [{"objectId": match.object_id}, *({"value": argument} for argument in arguments)]})
     if "exceptionDetails" in answer:
         raise ProtocolError("the page refused")
     return answer["result"].get("value")
 
 
-async def related(found: Found, function: str) -> Found | None:
+async def related(match: Found, function: str) -> Found | None:
     """The element that a function of the found one (its source) gives, such as its label; None where it gives none."""
-    answer = await found.session.send("Runtime.callFunctionOn", {
-        "functionDeclaration": function, "objectId": found.object_id, "arguments": [{"objectId": found.object_id}]})
+    answer = await match.session.send("Runtime.callFunctionOn", {
+        "functionDeclaration": function, "objectId": match.object_id, "arguments": [{"objectId": match.object_id}]})
     name = answer["result"].get("objectId")
-    return replace(found, object_id=name) if name and answer["result"].get("subtype") == "node" else None
+    return replace(match, object_id=name) if name and answer["result"].get("subtype") == "node" else None
 
 
-async def box(found: Found, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
+async def box(match: Found, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
     """Left, top, width and height in the viewport of the page, once it was scrolled into view (not `scrolled`: as it
     is); None where it has none."""
     if scrolled:
-        await found.session.send("DOM.scrollIntoViewIfNeeded", {"objectId": found.object_id})
-    quads = (await found.session.send("DOM.getContentQuads", {"objectId": found.object_id}))["quads"]
+        await match.session.send("DOM.scrollIntoViewIfNeeded", {"objectId": match.object_id})
+    quads = (await match.session.send("DOM.getContentQuads", {"objectId": match.object_id}))["quads"]
     if not quads:
         return None
     xs, ys = [x for quad in quads for x in quad[::2]], [y for quad in quads for y in quad[1::2]]
@@ -87,13 +87,13 @@ async def _look(world: World, wanted: str) -> dict[str, Any] | None:
     """What of a frame's document is most like the wanted element, and its name there; None where there is nothing."""
     session, context = world
     try:
-        told, taken = await asyncio.gather(
+        description, handle = await asyncio.gather(
             session.send("Runtime.evaluate", {"expression": f"{_source()}\ndemotapeFind.find({wanted})",
                                               "contextId": context, "returnByValue": True}),
             session.send("Runtime.evaluate", {"expression": "demotapeFind.take()", "contextId": context}))
     except ProtocolError:  # the frame is gone
         return None
-    value, name = told["result"].get("value"), taken["result"].get("objectId")
+    value, name = description["result"].get("value"), handle["result"].get("objectId")
     return value | {"object_id": name} if isinstance(value, dict) and name else None
 
 

@@ -35,9 +35,10 @@ def _part(piece: bytes) -> Part:
     if len(head) > _HEAD:
         return Part("", "", "", piece)
     lines = head.decode("utf-8", "replace").splitlines()
-    told = dict(_lower(line.partition(":")) for line in lines)
-    placed = told.get("content-disposition", "")
-    return Part(_attribute(placed, "name"), _attribute(placed, "filename"), told.get("content-type", ""), content)
+    headers = dict(_lower(line.partition(":")) for line in lines)
+    disposition = headers.get("content-disposition", "")
+    return Part(_attribute(disposition, "name"), _attribute(disposition, "filename"), headers.get("content-type", ""),
+                content)
 
 
 def _lower(parted: tuple[str, str, str]) -> tuple[str, str]:
@@ -46,5 +47,5 @@ def _lower(parted: tuple[str, str, str]) -> tuple[str, str]:
 
 def _attribute(line: str, name: str) -> str:
     """`name="value"` of a header's line."""
-    found = line.partition(f'; {name}="')[2]
-    return found.partition('"')[0]
+    value = line.partition(f'; {name}="')[2]
+    return value.partition('"')[0]

@@ -71,10 +71,11 @@ def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
 async def give_cookies(context: BrowserContext, recording: Recording) -> None:
     """Give a context the cookies that there were at the start."""
     at_start = recording.manifest.get("browser_at_start")
-    for each in at_start["cookies"] if at_start else ():
-        cookie: Any = {"name": each["name"], "value": each["value"], "domain": each["domain"], "path": each["path"],
-                       "expires": -1, "httpOnly": each["http_only"], "secure": each["secure"],
-                       "sameSite": each["same_site"]}
+    for stored in at_start["cookies"] if at_start else ():
+        cookie: Any = {"name": stored["name"], "value": stored["value"], "domain": stored["domain"],
+                       "path": stored["path"],
+                       "expires": -1, "httpOnly": stored["http_only"], "secure": stored["secure"],
+                       "sameSite": stored["same_site"]}
         with suppress(PlaywrightError):  # one that no browser takes
             await context.add_cookies([cookie])
 
@@ -84,7 +85,8 @@ async def give_storage(context: BrowserContext, recording: Recording) -> None:
     at_start = recording.manifest.get("browser_at_start")
     if not at_start:
         return
-    stored = {kind: {origin["origin"]: [(item["name"], item["value"]) for item in origin[kind]]  # type: ignore[literal-required]
+    stored = {kind: {origin["origin"]: [(item["name"], item["value"])
+                                        for item in origin[kind]]  # type: ignore[literal-required]
                      for origin in at_start["origins"]} for kind in ("session_storage", "local_storage")}
     for kind, area in (("session_storage", "sessionStorage"), ("local_storage", "localStorage")):
         if any(stored[kind].values()):

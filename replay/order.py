@@ -23,8 +23,8 @@ class Course:
     def __init__(self, exchanges: Sequence[Recorded]):
         self.exchanges = exchanges
         self.beacons = _beacons(exchanges)
-        steps = [_is_step(exchange) and place not in self.beacons for place, exchange in enumerate(exchanges)]
-        latest = list(accumulate((place if step else -1 for place, step in enumerate(steps)), max, initial=-1))
+        steps = [_is_step(exchange) and index not in self.beacons for index, exchange in enumerate(exchanges)]
+        latest = list(accumulate((index if step else -1 for index, step in enumerate(steps)), max, initial=-1))
         self.before = latest[:-1]  # the last step before each, -1 where there is none
         self.steps = steps
         self.tabs = len({exchange.tab for exchange in exchanges})
@@ -39,36 +39,36 @@ class Course:
 
     def follow(self, queue: "Queue") -> None:
         """Tell a queue from now on what of it is used."""
-        for index, place in enumerate(queue.places):
-            self._queues.setdefault(place, []).append((queue, index))
+        for slot, exchange_index in enumerate(queue.places):
+            self._queues.setdefault(exchange_index, []).append((queue, slot))
 
-    def use(self, place: int) -> None:
+    def use(self, exchange_index: int) -> None:
         """An exchange is given."""
-        self.used.add(place)
-        for queue, index in self._queues.get(place, ()):
-            queue.mark(index)
-        if self.steps[place]:
-            tab = self.exchanges[place].tab
-            self.position = max(self.position, place)
-            self.in_tab[tab] = max(self.in_tab.get(tab, -1), place)
+        self.used.add(exchange_index)
+        for queue, slot in self._queues.get(exchange_index, ()):
+            queue.mark(slot)
+        if self.steps[exchange_index]:
+            tab = self.exchanges[exchange_index].tab
+            self.position = max(self.position, exchange_index)
+            self.in_tab[tab] = max(self.in_tab.get(tab, -1), exchange_index)
 
 
 class Queue:
     """Exchanges that fit a request alike, in the order in which they were asked."""
 
-    def __init__(self, course: Course, places: Iterable[int], *, kept: bool = True):
+    def __init__(self, course: Course, exchange_indices: Iterable[int], *, reusable: bool = True):
         """`kept`: it will be asked again."""
         self.course = course
-        self.kept = kept
-        self.places = sorted(places)
+        self.kept = reusable
+        self.places = sorted(exchange_indices)
         self.variants: dict[tuple[str, ...], list[int]] | None = None  # told apart when they are first asked for
-        self._before = [course.before[place] for place in self.places]
+        self._before = [course.before[exchange_index] for exchange_index in self.places]
         self._next = list(range(len(self.places) + 1))  # an index at which to look for the next one not used
         self._latest = -1  # index of the latest one used
-        for index, place in enumerate(self.places):
-            if place in course.used:
-                self.mark(index)
-        if kept:
+        for slot, exchange_index in enumerate(self.places):
+            if exchange_index in course.used:
+                self.mark(slot)
+        if reusable:
             course.follow(self)
 
     def __len__(self) -> int:
@@ -81,10 +81,10 @@ class Queue:
 
     def turn(self, referer: str = "") -> int:
         """The place of the one whose turn it is. `referer`: the page that asks, where it is known."""
-        place = self.places[self._index()]
+        index = self.places[self._index()]
         if referer and self.course.tabs > 1:
-            return self._of_page(place, referer)
-        return place
+            return self._of_page(index, referer)
+        return index
 
     def _index(self) -> int:
         position = self.course.position
@@ -100,28 +100,29 @@ class Queue:
 
     def _unused(self, index: int) -> int:
         """The first index from there on that is not used."""
-        found = index
-        while self._next[found] != found:
-            found = self._next[found]
-        while self._next[index] != found and index != found:
-            self._next[index], index = found, self._next[index]
-        return found
+        unused = index
+        while self._next[unused] != unused:
+            unused = self._next[unused]
+        while self._next[index] != unused and index != unused:
+            self._next[index], index = unused, self._next[index]
+        return unused
 
-    def _of_page(self, place: int, referer: str) -> int:
+    def _of_page(self, exchange_index: int, referer: str) -> int:
         """With several tabs, what a page asks for is what it asked for: in the present stretch of its own tab."""
         exchanges, course = self.course.exchanges, self.course
-        if header(exchanges[place].headers, "referer") == referer:
-            return place
-        for other in self.near(place):
-            tab_stands = course.in_tab.get(exchanges[other].tab, -1)
-            if (other > tab_stands and other not in course.used and course.before[other] <= course.position
-                    and header(exchanges[other].headers, "referer") == referer):
-                return other
-        return place
+        if header(exchanges[exchange_index].headers, "referer") == referer:
+            return exchange_index
+        for neighbour in self.near(exchange_index):
+            tab_position = course.in_tab.get(exchanges[neighbour].tab, -1)
+            if (neighbour > tab_position and neighbour not in course.used
+                and course.before[neighbour] <= course.position
+                    and header(exchanges[neighbour].headers, "referer") == referer):
+                return neighbour
+        return exchange_index
 
-    def near(self, place: int, before: int = 8, after: int = 24) -> list[int]:
+    def near(self, exchange_index: int, before: int = 8, after: int = 24) -> list[int]:
         """Those around a place of it, in order."""
-        index = bisect_left(self.places, place)
+        index = bisect_left(self.places, exchange_index)
         return self.places[max(0, index - before):index + after]
 
 
@@ -140,15 +141,15 @@ def _is_step(exchange: Recorded) -> bool:
 
 def _beacons(exchanges: Sequence[Recorded]) -> set[int]:
     """The requests that only tell something, at any time: pings, and those to another origin that get no content."""
-    found = set()
+    beacons = set()
     origins: dict[int, str] = {}  # of the document in a tab
-    for place, exchange in enumerate(exchanges):
+    for index, exchange in enumerate(exchanges):
         if exchange.top:
             origins[exchange.tab] = origin(exchange.url)
         elif exchange.kind == "ping" or ((exchange.method.upper() == "POST" or exchange.status in _EMPTY)
                                          and _is_foreign(exchange, origins) and _is_empty(exchange)):
-            found.add(place)
-    return found
+            beacons.add(index)
+    return beacons
 
 
 def _is_foreign(exchange: Recorded, origins: dict[int, str]) -> bool:

@@ -55,9 +55,9 @@ class Pictures:
         return shown, await asyncio.to_thread(lambda: likeness(self._recording.blob(digest) if digest else None, shown))
 
 
-def likeness(one: bytes | None, other: bytes | None) -> float | None:
+def likeness(first_file: bytes | None, second_file: bytes | None) -> float | None:
     """SSIM of two image files from -1 to 1; None where one is missing or cannot be read. Another size is scaled."""
-    pictures = [_grey(content) for content in (one, other)]
+    pictures = [_grey(content) for content in (first_file, second_file)]
     if pictures[0] is None or pictures[1] is None:
         return None
     height, width = pictures[0].shape

@@ -50,112 +50,113 @@ class Asked:
 class Known:
     """What places share: the exchanges with their parts, the course of the session, what answers gave."""
 
-    def __init__(self, course: Course, given: Given, addresses: Sequence[Address]):
+    def __init__(self, course: Course, served: Given, addresses: Sequence[Address]):
         self.course = course
         self.exchanges = course.exchanges
         self.addresses = addresses
-        self._given = given
+        self._given = served
         self._variants: dict[int, variants.Variant] = {}
         self._saves: dict[int, bool] = {}
 
-    def fixed(self, place: int) -> Fixed:
+    def fixed(self, index: int) -> Fixed:
         """What of a recorded request cannot vary by itself."""
-        return self._given.fixed(self.exchanges[place])
+        return self._given.fixed(self.exchanges[index])
 
-    def tally(self, place: int, learnt: frozenset[str] = frozenset()) -> Tally:
+    def tally(self, index: int, learnt: frozenset[str] = frozenset()) -> Tally:
         """A new one, for a comparison with a recorded request."""
-        return Tally(self.fixed(place), learnt, place in self.course.beacons, self._is_save(place))
+        return Tally(self.fixed(index), learnt, index in self.course.beacons, self._is_save(index))
 
-    def _is_save(self, place: int) -> bool:
-        if place not in self._saves:
-            self._saves[place] = is_save(self.exchanges[place])
-        return self._saves[place]
+    def _is_save(self, index: int) -> bool:
+        if index not in self._saves:
+            self._saves[index] = is_save(self.exchanges[index])
+        return self._saves[index]
 
-    def variant(self, place: int) -> variants.Variant:
+    def variant(self, index: int) -> variants.Variant:
         """What decides among answers of one address."""
-        if place not in self._variants:
-            self._variants[place] = variants.variant(self.exchanges[place])
-        return self._variants[place]
+        if index not in self._variants:
+            self._variants[index] = variants.variant(self.exchanges[index])
+        return self._variants[index]
 
 
 class Key:
     """Exchanges whose addresses fit a request alike: the body decides first among them, then the order."""
 
-    def __init__(self, known: Known, places: list[int]):
-        self._known = known
-        self._places = places
+    def __init__(self, shared: Known, indices: list[int]):
+        self._known = shared
+        self._places = indices
         self._bodies: dict[bytes | None, list[int]] = {}
-        for place in places:
-            self._bodies.setdefault(known.exchanges[place].body or None, []).append(place)
+        for index in indices:
+            self._bodies.setdefault(shared.exchanges[index].body or None, []).append(index)
         self._queues: dict[object, Queue] = {}
 
-    def equal(self, asked: Asked) -> Found | None:
+    def equal(self, incoming: Asked) -> Found | None:
         """The one whose turn it is of those whose body is equal."""
-        queue = self._same_body(asked)
-        return (self._of_variant(queue, asked).turn(asked.referer), 1.0) if queue else None
+        queue = self._same_body(incoming)
+        return (self._of_variant(queue, incoming).turn(incoming.referer), 1.0) if queue else None
 
-    def alike(self, asked: Asked, grade: Grade) -> Found | None:
+    def alike(self, incoming: Asked, grade: Grade) -> Found | None:
         """The one that is most alike, and of several the one whose turn it is. `grade`: how alike addresses are."""
-        for queue in self._from_surest(asked):
-            turn = queue.turn(asked.referer)
-            graded = {place: grade(place) for place in queue.near(turn)}
-            graded = {place: min(LOOSE, score * self._body_likeness(place, asked))
-                      for place, score in graded.items() if score >= LEAST}
-            most = max(graded.values(), default=0.0)
-            if most >= LEAST:
-                best = [place for place, score in graded.items() if score > most - 1e-9]
-                tied = queue if len(best) == len(queue) else Queue(self._known.course, best, kept=False)
-                return self._of_variant(tied, asked).turn(asked.referer), most
+        for queue in self._from_surest(incoming):
+            turn = queue.turn(incoming.referer)
+            graded = {index: grade(index) for index in queue.near(turn)}
+            graded = {index: min(LOOSE, score * self._body_likeness(index, incoming))
+                      for index, score in graded.items() if score >= LEAST}
+            best_score = max(graded.values(), default=0.0)
+            if best_score >= LEAST:
+                best = [index for index, score in graded.items() if score > best_score - 1e-9]
+                tied = queue if len(best) == len(queue) else Queue(self._known.course, best, reusable=False)
+                return self._of_variant(tied, incoming).turn(incoming.referer), best_score
         return None
 
-    def _from_surest(self, asked: Asked) -> Iterator[Queue]:
-        if same := self._same_body(asked):
-            yield same
-        if len(self._bodies) > 1 or not same:
-            if asked.body and (queue := self._same_outline(asked)):
+    def _from_surest(self, incoming: Asked) -> Iterator[Queue]:
+        if same_body := self._same_body(incoming):
+            yield same_body
+        if len(self._bodies) > 1 or not same_body:
+            if incoming.body and (queue := self._same_outline(incoming)):
                 yield queue
             yield self._queue("all", self._places)
 
-    def _same_body(self, asked: Asked) -> Queue | None:
-        places = self._bodies.get(asked.body)
-        return self._queue(("body", asked.body), places) if places else None
+    def _same_body(self, incoming: Asked) -> Queue | None:
+        indices = self._bodies.get(incoming.body)
+        return self._queue(("body", incoming.body), indices) if indices else None
 
-    def _same_outline(self, asked: Asked) -> Queue | None:
-        wanted = outline(asked.body or b"", asked.content_type)
-        places = self._by_outline.get(wanted)
-        return self._queue(("outline", wanted), places) if places else None
+    def _same_outline(self, incoming: Asked) -> Queue | None:
+        wanted = outline(incoming.body or b"", incoming.content_type)
+        indices = self._by_outline.get(wanted)
+        return self._queue(("outline", wanted), indices) if indices else None
 
     @cached_property
     def _by_outline(self) -> dict[int, list[int]]:
-        found: dict[int, list[int]] = {}
-        for body, places in self._bodies.items():
+        by_outline: dict[int, list[int]] = {}
+        for body, indices in self._bodies.items():
             if body:
-                content_type = header(self._known.exchanges[places[0]].headers, "content-type")
-                found.setdefault(outline(body, content_type), []).extend(places)
-        return found
+                content_type = header(self._known.exchanges[indices[0]].headers, "content-type")
+                by_outline.setdefault(outline(body, content_type), []).extend(indices)
+        return by_outline
 
-    def _body_likeness(self, place: int, asked: Asked) -> float:
-        return likeness(self._known.exchanges[place].body, asked.body, asked.content_type, self._known.tally(place))
+    def _body_likeness(self, index: int, incoming: Asked) -> float:
+        return likeness(self._known.exchanges[index].body, incoming.body, incoming.content_type,
+                        self._known.tally(index))
 
-    def _of_variant(self, queue: Queue, asked: Asked) -> Queue:
+    def _of_variant(self, queue: Queue, incoming: Asked) -> Queue:
         """Those of a queue that agree best with what else the request says."""
         if len(queue) == 1:
             return queue
         if queue.variants is None:
             queue.variants = {}
-            for place in queue.places:
-                queue.variants.setdefault(self._known.variant(place), []).append(place)
+            for index in queue.places:
+                queue.variants.setdefault(self._known.variant(index), []).append(index)
         if not 1 < len(queue.variants) <= _VARIANTS:
             return queue
-        best = variants.best(queue.variants, asked.request.headers)
-        places = [place for one in best for place in queue.variants[one]]
+        best = variants.best(queue.variants, incoming.request.headers)
+        indices = [index for variant in best for index in queue.variants[variant]]
         if not queue.kept:
-            return Queue(self._known.course, places, kept=False)
-        return self._queue((id(queue), frozenset(best)), places)
+            return Queue(self._known.course, indices, reusable=False)
+        return self._queue((id(queue), frozenset(best)), indices)
 
-    def _queue(self, name: object, places: list[int]) -> Queue:
+    def _queue(self, name: object, indices: list[int]) -> Queue:
         if name not in self._queues:
-            self._queues[name] = Queue(self._known.course, places)
+            self._queues[name] = Queue(self._known.course, indices)
         return self._queues[name]
 
 
@@ -172,39 +173,39 @@ class Place:
         """What was given: all is unused again."""
         self._keys.clear()
 
-    def add(self, place: int) -> None:
+    def add(self, index: int) -> None:
         """One more exchange, in the recorded order."""
-        self._by_query.setdefault(self._known.addresses[place].query, []).append(place)
+        self._by_query.setdefault(self._known.addresses[index].query, []).append(index)
 
     @property
     def first(self) -> int:
         """The place of its first exchange."""
         return next(iter(self._by_query.values()))[0]
 
-    def equal(self, asked: Asked) -> Found | None:
+    def equal(self, incoming: Asked) -> Found | None:
         """What has the same parameters, letter by letter, and the same body."""
-        places = self._by_query.get(asked.address.query)
-        return self._key(("query", asked.address.query), places).equal(asked) if places else None
+        indices = self._by_query.get(incoming.address.query)
+        return self._key(("query", incoming.address.query), indices).equal(incoming) if indices else None
 
-    def alike(self, asked: Asked, factor: float = 1.0) -> Found | None:
+    def alike(self, incoming: Asked, factor: float = 1.0) -> Found | None:
         """What is most alike. `factor`: how alike the paths are."""
-        def grade(place: int) -> float:
-            recorded = self._known.addresses[place]
-            if recorded.query == asked.address.query:
+        def grade(index: int) -> float:
+            recorded = self._known.addresses[index]
+            if recorded.query == incoming.address.query:
                 return factor
-            tally = self._known.tally(place, self._learnt)
-            return factor * query_likeness(recorded.pairs, asked.address.pairs, tally)
+            tally = self._known.tally(index, self._learnt)
+            return factor * query_likeness(recorded.pairs, incoming.address.pairs, tally)
 
-        for name, places in self._from_surest(asked):
-            if found := self._key(name, places).alike(asked, grade):
-                return found
+        for name, indices in self._from_surest(incoming):
+            if scored := self._key(name, indices).alike(incoming, grade):
+                return scored
         return None
 
-    def _from_surest(self, asked: Asked) -> Iterator[tuple[object, list[int]]]:
-        query = asked.address.query
+    def _from_surest(self, incoming: Asked) -> Iterator[tuple[object, list[int]]]:
+        query = incoming.address.query
         if query in self._by_query:
             yield ("query", query), self._by_query[query]
-        wanted = self._asked_signature(asked.address.pairs)
+        wanted = self._asked_signature(incoming.address.pairs)
         if wanted in self._by_signature:
             yield ("signature", wanted), self._by_signature[wanted]
         for signature in self._near(wanted):
@@ -213,64 +214,65 @@ class Place:
     def _near(self, wanted: frozenset[Pair]) -> list[frozenset[Pair]]:
         """Signatures with the same values that lack some of the wanted or have more, the most alike first."""
         names = {name for name, _ in wanted}
-        found: list[tuple[int, int, frozenset[Pair]]] = []
+        ranked: list[tuple[int, int, frozenset[Pair]]] = []
         for signature in islice(self._by_signature, _SIGNATURES):
             missing = signature ^ wanted
             agreed = 1 + len(signature & wanted)
             if missing and agreed / (agreed + ONE_MISSING * len(missing)) >= LEAST and not (
                     names & {name for name, _ in signature - wanted}):
-                found.append((len(missing), len(found), signature))
-        return [signature for _, _, signature in sorted(found, key=lambda one: one[:2])[:_TRIED]]
+                ranked.append((len(missing), len(ranked), signature))
+        return [signature for _, _, signature in sorted(ranked, key=lambda rank: rank[:2])[:_TRIED]]
 
-    def _key(self, name: object, places: list[int]) -> Key:
+    def _key(self, name: object, indices: list[int]) -> Key:
         if name not in self._keys:
-            self._keys[name] = Key(self._known, places)
+            self._keys[name] = Key(self._known, indices)
         return self._keys[name]
 
     @cached_property
     def _beacons_only(self) -> bool:
-        return all(place in self._known.course.beacons for places in self._by_query.values() for place in places)
+        return all(index in self._known.course.beacons for indices in self._by_query.values() for index in indices)
 
     @cached_property
     def _wild(self) -> frozenset[str]:
         """Parameters whose recorded values had a secret in them."""
-        return frozenset(name for places in self._by_query.values() for name, value in
-                         self._known.addresses[places[0]].pairs if has_stand_in(value))
+        return frozenset(name for indices in self._by_query.values() for name, value in
+                         self._known.addresses[indices[0]].pairs if has_stand_in(value))
 
     @cached_property
     def _learnt(self) -> frozenset[str]:
         """Parameters that vary, as the recording shows: all else equal, so were the answers. Two of them may be alike
         by chance, as for words that are not found; then the values have to be no words."""
-        seen: dict[tuple[str, frozenset[Pair]], dict[str, int]] = {}
-        for places in islice(self._by_query.values(), _LEARNT_FROM):
-            pairs = self._known.addresses[places[0]].pairs[:50]
-            told = frozenset((name, _VARIED if varies_by_name(name) or is_made(value) else value)
-                             for name, value in pairs)
+        values_by_rest: dict[tuple[str, frozenset[Pair]], dict[str, int]] = {}
+        for indices in islice(self._by_query.values(), _LEARNT_FROM):
+            pairs = self._known.addresses[indices[0]].pairs[:50]
+            normalised = frozenset((name, _VARIED if varies_by_name(name) or is_made(value) else value)
+                                   for name, value in pairs)
             for name, value in pairs:
-                others = frozenset(pair for pair in told if pair[0] != name)
-                seen.setdefault((name, others), {}).setdefault(value, places[0])
+                rest = frozenset(pair for pair in normalised if pair[0] != name)
+                values_by_rest.setdefault((name, rest), {}).setdefault(value, indices[0])
         names: dict[str, bool] = {}
-        for (name, _), values in seen.items():
+        for (name, _), values in values_by_rest.items():
             if len(values) > 1 and names.get(name, True):
-                surely = len(values) > 2 or all(any(map(str.isdigit, value)) for value in values)
-                names[name] = surely and len({self._answer(place) for place in values.values()}) == 1
+                is_certain = len(values) > 2 or all(any(map(str.isdigit, value)) for value in values)
+                names[name] = is_certain and len({self._answer(index) for index in values.values()}) == 1
         return frozenset(name for name, varies in names.items() if varies)
 
-    def _answer(self, place: int) -> tuple[int, bytes | None]:
-        exchange: Recorded = self._known.exchanges[place]
-        told = content(exchange)
-        return exchange.status if told is not None else -place, told
+    def _answer(self, index: int) -> tuple[int, bytes | None]:
+        exchange: Recorded = self._known.exchanges[index]
+        body = content(exchange)
+        return exchange.status if body is not None else -index, body
 
     @cached_property
     def _by_signature(self) -> dict[frozenset[Pair], list[int]]:
-        found: dict[frozenset[Pair], list[int]] = {}
-        for places in self._by_query.values():
-            found.setdefault(self._signature(self._known.addresses[places[0]].pairs, places[0]), []).extend(places)
-        return found
+        by_signature: dict[frozenset[Pair], list[int]] = {}
+        for indices in self._by_query.values():
+            by_signature.setdefault(self._signature(self._known.addresses[indices[0]].pairs, indices[0]),
+                                    []).extend(indices)
+        return by_signature
 
-    def _signature(self, pairs: Sequence[Pair], place: int) -> frozenset[Pair]:
+    def _signature(self, pairs: Sequence[Pair], index: int) -> frozenset[Pair]:
         """The parameters of a recorded address that tell what is asked for."""
-        fixed = self._known.fixed(place)
+        fixed = self._known.fixed(index)
         for name, value in pairs:
             if is_made(value) and not varies_by_name(name) and fixed(value):
                 self._fixed.add((name, value))

@@ -35,7 +35,7 @@ def moments_of(until: float, late: float) -> list[float]:
         return []
     after = [until + _STEP * step for step in range(round(_AROUND / _STEP) + 1)]
     begun = [until + late + _STEP * step - _AROUND for step in range(round((_AROUND + _EFFECT) / _STEP) + 1)]
-    return [until - _AROUND, *after, *(each for each in begun if each > after[-1])]
+    return [until - _AROUND, *after, *(start for start in begun if start > after[-1])]
 
 
 async def run_timers(context: BrowserContext, seconds: float) -> None:

@@ -75,14 +75,14 @@ def moment(value: str) -> float:
         return 0.0
     if _MOMENT.fullmatch(value):
         try:
-            told = datetime.fromisoformat(value)
+            parsed = datetime.fromisoformat(value)
         except ValueError:
             return 0.0
-        return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
-    whole, dot, parts = value.partition(".")
-    if not whole.isdigit() or (dot and not parts.isdigit()) or len(whole) not in (10, 13):
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    digits, dot, parts = value.partition(".")
+    if not digits.isdigit() or (dot and not parts.isdigit()) or len(digits) not in (10, 13):
         return 0.0
-    seconds = int(whole) / (1000 if len(whole) == 13 else 1)
+    seconds = int(digits) / (1000 if len(digits) == 13 else 1)
     return seconds if WALL[0] <= seconds <= WALL[1] else 0.0
 
 
@@ -117,7 +117,7 @@ def is_made_segment(segment: str) -> bool:
 def _changes(run: str) -> int:
     """How often digits, upper and lower case letters take turns."""
     kinds = ["d" if letter.isdigit() else "u" if letter.isupper() else "l" for letter in run]
-    return sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    return sum(kind != next_kind for kind, next_kind in zip(kinds, kinds[1:], strict=False))
 
 
 def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -> bool:
@@ -131,7 +131,7 @@ def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -
 
 def masked(text: str, fixed: Fixed = nothing_fixed) -> str:
     """A text with a mark for each word that looks random or is a number that may be a time."""
-    return _WORD.sub(lambda found: "\x00" if is_made(found[0]) and not fixed(found[0]) else found[0], text)
+    return _WORD.sub(lambda word: "\x00" if is_made(word[0]) and not fixed(word[0]) else word[0], text)
 
 
 def made_words(text: str) -> list[str]:
@@ -155,8 +155,8 @@ class Given:
         now = started + exchange.time if started else 0.0
 
         def is_fixed(value: str) -> bool:
-            told = moment(value)
-            return bool(now and told and abs(told - now) > _HOUR) or self._number(value) < exchange.number
+            timestamp = moment(value)
+            return bool(now and timestamp and abs(timestamp - now) > _HOUR) or self._number(value) < exchange.number
         return is_fixed
 
     def _number(self, value: str) -> float:
@@ -166,15 +166,15 @@ class Given:
 
     def _read(self, wanted: set[bytes]) -> dict[bytes, int]:
         first: dict[bytes, int] = {}
-        left = _SEARCHED
+        remaining_bytes = _SEARCHED
         for exchange in self._archive.exchanges:
-            if left <= 0 or not wanted:
+            if remaining_bytes <= 0 or not wanted:
                 break
             text = _text_of(exchange)
-            left -= len(text)
-            found = wanted.intersection(_TOKENS.findall(text))
-            first |= dict.fromkeys(found, exchange.number)
-            wanted -= found
+            remaining_bytes -= len(text)
+            present = wanted.intersection(_TOKENS.findall(text))
+            first |= dict.fromkeys(present, exchange.number)
+            wanted -= present
         return first
 
 
@@ -186,22 +186,22 @@ def not_of_the_page(archive: Archive, typed: Iterable[str]) -> Fixed:
     """
     @cache
     def runs() -> frozenset[bytes]:
-        given = set(_TOKENS.findall(" ".join(typed).encode("utf-8", "replace")))
+        served = set(_TOKENS.findall(" ".join(typed).encode("utf-8", "replace")))
         made: set[bytes] = set()
-        left = _SEARCHED
+        remaining_bytes = _SEARCHED
         for exchange in archive.exchanges:
             address = set(_TOKENS.findall(exchange.url.encode("utf-8", "replace")))
             if exchange.top:  # somebody went there
-                given |= address - made
-            made |= (address | set(_TOKENS.findall(exchange.body or b""))) - given
-            told = _text_of(exchange, left)
-            given |= set(_TOKENS.findall(told)) - made
-            left = max(0, left - len(told))
-        for message in (each for channel in archive.channels for each in channel.messages):
+                served |= address - made
+            made |= (address | set(_TOKENS.findall(exchange.body or b""))) - served
+            text = _text_of(exchange, remaining_bytes)
+            served |= set(_TOKENS.findall(text)) - made
+            remaining_bytes = max(0, remaining_bytes - len(text))
+        for message in (message for channel in archive.channels for message in channel.messages):
             if message.direction == "received":
                 data = message.data if isinstance(message.data, bytes) else message.data.encode("utf-8", "replace")
-                given |= set(_TOKENS.findall(data)) - made
-        return frozenset(given)
+                served |= set(_TOKENS.findall(data)) - made
+        return frozenset(served)
 
     return lambda value: _longest_run(value) in runs()
 
@@ -225,9 +225,9 @@ def content(exchange: Recorded) -> bytes | None:
         return None
 
 
-def _text_of(exchange: Recorded, most: int = _SEARCHED_OF_ONE) -> bytes:
+def _text_of(exchange: Recorded, max_bytes: int = _SEARCHED_OF_ONE) -> bytes:
     """What an answer says, with its headers, as far as it is looked through."""
     heads = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
     if not is_text(exchange):
         return heads
-    return heads + b"\n" + (content(exchange) or b"")[:most]
+    return heads + b"\n" + (content(exchange) or b"")[:max_bytes]

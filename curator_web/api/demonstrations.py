@@ -163,8 +163,8 @@ def token() -> dict[str, Any]:
 @blueprint.alt_response(404, **NO_PROJECT)
 def demonstrations(query: dict[str, Any]) -> Page:
     """Demonstrations, the newest first"""
-    who = account()
-    return listing(services().db, read_filter(query), who.project, who)
+    caller = account()
+    return listing(services().db, read_filter(query), caller.project, caller)
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")

@@ -58,11 +58,11 @@ _BEGINNING = ExportSchema(partial=True)  # what a preset tells need not be told
 @blueprint.arguments(_BEGINNING)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-def begin(given: dict[str, Any]):
+def begin(body: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
-    who = lead()
-    request = export_presets.request_for(services().db, who.project, _BEGINNING.dump(given))
-    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, request, project=who.project))
+    caller = lead()
+    request = export_presets.request_for(services().db, caller.project, _BEGINNING.dump(body))
+    return services().jobs.get(services().jobs.add(exporting.KIND, caller.name, request, project=caller.project))
 
 
 @blueprint.get("/jobs/<int:job_id>")

@@ -44,11 +44,11 @@ class OwnKeys(MethodView):
 
     @blueprint.arguments(OwnKeysSchema)
     @blueprint.response(200, OwnKeySchema(many=True))
-    def put(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+    def put(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         """Choose all your keys"""
-        return _listed(own_keys.keep(services().db, account().name, given["keys"]))
+        return _listed(own_keys.keep(services().db, account().name, body["keys"]))
 
 
 def _listed(keys: dict[str, str]) -> list[dict[str, Any]]:
-    return [{"action": each.name, "does": each.does, "key": keys[each.name], "usual": each.usual}
-            for each in own_keys.ACTIONS]
+    return [{"action": action.name, "does": action.does, "key": keys[action.name], "usual": action.usual}
+            for action in own_keys.ACTIONS]

@@ -143,9 +143,9 @@ class Tasks(MethodView):
     @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(ProposalsSchema)
     @blueprint.response(201, KeptTaskSchema(many=True))
-    def post(self, given: dict[str, Any]):
+    def post(self, body: dict[str, Any]):
         """Propose tasks; a lead's are accepted at once"""
-        return bank.propose(services().db, account(), given["tasks"])
+        return bank.propose(services().db, account(), body["tasks"])
 
 
 @blueprint.post("/tasks/proposals")
@@ -154,11 +154,11 @@ class Tasks(MethodView):
 @blueprint.arguments(WishSchema)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-def ask_model(given: dict[str, Any]):
+def ask_model(body: dict[str, Any]):
     """Have the model that the server names propose tasks, in the background; only for leads"""
-    who, wished = lead(), proposing.wish(**given)
-    sent = proposing.messages(services().db, who, wished, random.Random())
-    return services().jobs.get(proposing_tasks.begin(services().jobs, services().model, who, wished, sent))
+    caller, wished = lead(), proposing.wish(**body)
+    sent = proposing.messages(services().db, caller, wished, random.Random())
+    return services().jobs.get(proposing_tasks.begin(services().jobs, services().model, caller, wished, sent))
 
 
 @blueprint.post("/tasks/next")
@@ -195,9 +195,9 @@ class Task(MethodView):
     @blueprint.response(200, KeptTaskSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def put(self, given: dict[str, Any], task_id: str):
+    def put(self, body: dict[str, Any], task_id: str):
         """Change a task: who proposed it, until it is decided, and a lead"""
-        return bank.change(services().db, account(), task_id, given)
+        return bank.change(services().db, account(), task_id, body)
 
 
 @blueprint.put("/tasks/<task_id>/state")
@@ -205,15 +205,15 @@ class Task(MethodView):
 @blueprint.response(200, KeptTaskSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def decide(given: dict[str, Any], task_id: str):
+def decide(body: dict[str, Any], task_id: str):
     """Accept a task, send it back or refuse it; only for who reviews"""
-    return bank.decide(services().db, account(), task_id, given["state"], given["reason"])
+    return bank.decide(services().db, account(), task_id, body["state"], body["reason"])
 
 
 @blueprint.post("/tasks/<task_id>/back")
 @blueprint.arguments(BackSchema)
 @blueprint.response(204)
 @blueprint.alt_response(404, **NOT_FOUND)
-def give_back(given: dict[str, Any], task_id: str):
+def give_back(body: dict[str, Any], task_id: str):
     """Leave a task that you took to others"""
-    giving.give_back(services().db, account(), task_id, given["reason"], given["unachievable"])
+    giving.give_back(services().db, account(), task_id, body["reason"], body["unachievable"])

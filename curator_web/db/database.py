@@ -93,9 +93,9 @@ class Database:
 class _Moment(Database):
     """A database that is read in a session which is there already; it is written to as ever."""
 
-    def __init__(self, whole: Database, session: Session):
-        super().__init__(whole.engine)
-        self._whole, self._session = whole, session
+    def __init__(self, database: Database, session: Session):
+        super().__init__(database.engine)
+        self._whole, self._session = database, session
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -252,7 +252,7 @@ def _ask_if_rested(engine: Engine) -> Callable:
     """A connection that was idle for a while may be gone: it is asked; asking each time costs a journey a query."""
     dbapi: Any = engine.dialect.dbapi
 
-    def ask(connection, record, _proxy) -> None:
+    def ping(connection, record, _proxy) -> None:
         if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
             return
         try:
@@ -260,7 +260,7 @@ def _ask_if_rested(engine: Engine) -> Callable:
                 engine.dialect.do_ping(connection)
         except dbapi.Error as error:
             raise DisconnectionError from error  # the pool makes a new one
-    return ask
+    return ping
 
 
 def _prepare_sqlite(connection, _record) -> None:

@@ -76,9 +76,9 @@ def _until(waiting: Generator[Any, Any, Any], end: float) -> Generator[Any, Any,
     ready = None
     while True:
         try:
-            asked = waiting.send(ready)
+            awaited = waiting.send(ready)
         except StopIteration as done:
             return done.value
-        ready = yield asked
+        ready = yield awaited
         if not ready and time.monotonic() > end:
             raise _Late

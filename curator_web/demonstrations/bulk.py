@@ -70,20 +70,20 @@ def found_now(db: Database, sought: Filter, count: int, account: Account,
     ids = found_ids(db, sought, account.project)
     number = len(done | set(ids))
     if number != count:
-        told = {"number": format(number, ","), "count": format(count, ",")}
+        counts = {"number": format(number, ","), "count": format(count, ",")}
         raise Conflict(
             ErrorText("%(number)s are found now, not %(count)s as confirmed; %(done)s were changed before",
-                      done=format(len(done), ","), **told) if done
-            else ErrorText("%(number)s are found now, not %(count)s as confirmed; nothing was changed", **told))
+                      done=format(len(done), ","), **counts) if done
+            else ErrorText("%(number)s are found now, not %(count)s as confirmed; nothing was changed", **counts))
     return [name for name in ids if name not in done]
 
 
-def done_since(db: Database, change: Change, account: Account, moment: datetime) -> set[str]:
+def done_since(db: Database, change: Change, account: Account, since: datetime) -> set[str]:
     """The ids of what this person has changed so since a moment: a job that begins again goes on behind them."""
-    what: Any = {STATUS: change.to, ASSIGN: "assigned", MOVE: "moved"}[change.kind]
+    action: Any = {STATUS: change.to, ASSIGN: "assigned", MOVE: "moved"}[change.kind]
     with db.reading() as session:
         done = session.scalars(select(AuditLine.demonstration_id).where(
-            AuditLine.made_at >= moment, AuditLine.who == account.name, AuditLine.what == what))
+            AuditLine.made_at >= since, AuditLine.who == account.name, AuditLine.what == action))
         return {name for name in done if name}
 
 

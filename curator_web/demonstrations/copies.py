@@ -33,21 +33,21 @@ def chosen(project: str, demonstration_id: str, share: int) -> bool:
     return int.from_bytes(digest[:8]) % 10_000 < share * 100
 
 
-def make(session: Session, row: Demonstration, base: types.Demonstration, who: str) -> Pair:
+def make(session: Session, row: Demonstration, base: types.Demonstration, user_name: str) -> Pair:
     """Have a demonstration annotated by a second person too."""
     copy = add(session, row, base, MARK)
-    pair = Pair(original=row.id, copy=copy.id, made_by=who, made_at=copy.imported_at)
+    pair = Pair(original=row.id, copy=copy.id, made_by=user_name, made_at=copy.imported_at)
     session.add(pair)
-    audit.note(session, who, "paired", row.id, copy=copy.id)
+    audit.note(session, user_name, "paired", row.id, copy=copy.id)
     return pair
 
 
 def add(session: Session, row: Demonstration, base: types.Demonstration, mark: str) -> Demonstration:
     """A copy of a demonstration as it was recorded; `mark` ends its id."""
-    now, seen = datetime.now(UTC), in_use.demonstration_in(session, row.home, base)
+    now, demonstration = datetime.now(UTC), in_use.demonstration_in(session, row.home, base)
     copy = Demonstration(
         id=_id_of(row.id, mark), project=COPIES + row.home, recording=row.recording, status=DRAFT, version=1,
-        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(seen))
+        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(demonstration))
     session.add(copy)
     session.flush()  # others refer to it
     return copy

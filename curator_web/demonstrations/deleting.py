@@ -88,20 +88,20 @@ def restore(db: Database, batch: str, account: Account) -> int:
     """Restore what was deleted at once, as it was; returns how many. Raises NotAllowed, NotFound."""
     expect_lead(account)
     with db.writing() as session:
-        found = session.scalars(select(Deletion).where(
+        deletions = session.scalars(select(Deletion).where(
             Deletion.batch == storable(batch), Deletion.project == account.project).with_for_update()).all()
-        if not found:
+        if not deletions:
             raise NotFound(ErrorText("nothing that was deleted is called %(batch)r; it may have been restored",
                                      batch=batch[:40]))
-        for each in found:
-            session.get_one(Demonstration, each.demonstration_id).project = each.project
-            audit.note(session, account.name, "restored", each.demonstration_id, batch=each.batch)
-            session.delete(each)
-        ids = [each.demonstration_id for each in found]
+        for deletion in deletions:
+            session.get_one(Demonstration, deletion.demonstration_id).project = deletion.project
+            audit.note(session, account.name, "restored", deletion.demonstration_id, batch=deletion.batch)
+            session.delete(deletion)
+        ids = [deletion.demonstration_id for deletion in deletions]
         copies.take_along(session, ids, account.project)
         if session.get(ProjectSettings, account.project):  # which may have changed meanwhile
             recounting.ask(session, account.project, account.name, copies.with_copies(session, ids))
-        return len(found)
+        return len(deletions)
 
 
 def deleted(db: Database, account: Account) -> list[Deleted]:

@@ -76,9 +76,9 @@ def draw(db: Database, count: int, seed: int, account: Account) -> int:
             *there(account), Demonstration.damage.is_(None), Demonstration.task != "", Demonstration.id.not_in(before)))
         chosen = drawn([Candidate(name, site, "", "") for name, site in rows], count, seed)
         last = session.scalar(select(func.max(Sampled.number)).where(Sampled.project == account.project)) or 0
-        session.add_all(Sampled(project=account.project, demonstration_id=each.id, number=number,
+        session.add_all(Sampled(project=account.project, demonstration_id=candidate.id, number=number,
                                 made_by=account.name, made_at=datetime.now(UTC))
-                        for number, each in enumerate(chosen, last + 1))
+                        for number, candidate in enumerate(chosen, last + 1))
         audit.note(session, account.name, "sample drawn", project=account.project, count=len(chosen), seed=seed)
         return len(chosen)
 
@@ -86,10 +86,11 @@ def draw(db: Database, count: int, seed: int, account: Account) -> int:
 def standing(db: Database, account: Account) -> Standing:
     """How far somebody is with labelling."""
     with db.reading() as session:
-        held = session.execute(_handed_out(session, account)).all()
-        mine = [each for each in held if each.who]
-        said = [each for each in mine if each.done is not None]
-        return Standing(len(held), len(said), len(mine) - len(said), len(held) - len(mine), _last(session, account),
+        handed_out = session.execute(_handed_out(session, account)).all()
+        opened = [entry for entry in handed_out if entry.who]
+        said = [entry for entry in opened if entry.done is not None]
+        return Standing(len(handed_out), len(said), len(opened) - len(said), len(handed_out) - len(opened),
+                        _last(session, account),
                         _people(session, account) if account.leads else [])
 
 
@@ -97,10 +98,10 @@ def following(db: Database, account: Account, after: str | None = None) -> str |
     """The id of what somebody labels next: the first that they have not, behind `after` where there is one. None where
     all is done."""
     with db.reading() as session:
-        held = session.execute(_handed_out(session, account)).all()
-    left = [each for each in held if not each.who]
-    place = next((each.number for each in held if each.id == after), 0)
-    order = sorted(left, key=lambda each: (each.id == after, each.number < place, each.number))
+        handed_out = session.execute(_handed_out(session, account)).all()
+    unlabelled = [entry for entry in handed_out if not entry.who]
+    current_number = next((entry.number for entry in handed_out if entry.id == after), 0)
+    order = sorted(unlabelled, key=lambda entry: (entry.id == after, entry.number < current_number, entry.number))
     return order[0].id if order else None
 
 
@@ -108,21 +109,21 @@ def asked(db: Database, store: RecordingStore, demonstration_id: str, account: A
     """What somebody is asked about one that they have not labelled, or labelled last: as `demotape process` wrote it.
     Raises NotFound, Conflict, Damaged."""
     with db.reading() as session:
-        held = _expect_open(session, demonstration_id, account)
+        stored = _expect_open(session, demonstration_id, account)
         base = session.get_one(BaseTurns, demonstration_id).content
     with damage.named(demonstration_id):
         names = shown(base["turns"], store.open(base["recording"]).manifest.get("last_state"))
     return Asked(demonstration_id, base["recording"], base["task"], last_answer(base["turns"]),
-                 names[-limits.JUDGED_SCREENSHOTS:], held.done if held else None)
+                 names[-limits.JUDGED_SCREENSHOTS:], stored.done if stored else None)
 
 
 def label(db: Database, demonstration_id: str, done: bool, account: Account) -> None:
     """Have somebody say whether a task was done, or change what they said last. Raises NotFound, Conflict."""
     with db.writing() as session:
-        held = _expect_open(session, demonstration_id, account, lock=True)
+        stored = _expect_open(session, demonstration_id, account, lock=True)
         now = datetime.now(UTC)
-        if held:
-            held.done, held.made_at = done, now
+        if stored:
+            stored.done, stored.made_at = done, now
         else:
             session.add(PersonLabel(project=account.project, demonstration_id=demonstration_id, who=account.name,
                                     done=done, made_at=now))
@@ -136,17 +137,18 @@ def show(db: Database, account: Account, everything: bool) -> int:
     with db.writing() as session:
         sampled = session.scalars(select(Sampled).where(Sampled.project == account.project)
                                   .order_by(Sampled.number).with_for_update()).all()
-        mine = {each.demonstration_id: each for each in session.scalars(select(PersonLabel).where(
+        own_labels = {label_row.demonstration_id: label_row for label_row in session.scalars(select(PersonLabel).where(
             PersonLabel.project == account.project, PersonLabel.who == account.name))}
-        opened = [each for each in mine.values() if each.shown_at is None]
-        for each in opened:
-            each.shown_at = now
-        left = [each.demonstration_id for each in sampled if each.demonstration_id not in mine] if everything else []
+        opened = [label_row for label_row in own_labels.values() if label_row.shown_at is None]
+        for label_row in opened:
+            label_row.shown_at = now
+        unlabelled = [sampled_row.demonstration_id for sampled_row in sampled
+                      if sampled_row.demonstration_id not in own_labels] if everything else []
         session.add_all(PersonLabel(project=account.project, demonstration_id=name, who=account.name, done=None,
-                                    made_at=now, shown_at=now) for name in left)
+                                    made_at=now, shown_at=now) for name in unlabelled)
         audit.note(session, account.name, "verdicts shown", project=account.project, labelled=len(opened),
-                   given_up=len(left))
-        return len(opened) + len(left)
+                   given_up=len(unlabelled))
+        return len(opened) + len(unlabelled)
 
 
 def _of_demonstration(account: Account) -> Any:
@@ -156,13 +158,13 @@ def _of_demonstration(account: Account) -> Any:
 def _handed_out(session: Session, account: Account) -> Select[str, int, str, bool | None]:
     """What somebody is handed out, in order: each with its number, and what they said; `who` is None where they have
     not."""
-    found = (
+    query = (
         select(Demonstration.id, Sampled.number, PersonLabel.who, PersonLabel.done)
         .join(Sampled, and_(Sampled.demonstration_id == Demonstration.id, Sampled.project == account.project))
         .outerjoin(PersonLabel, and_(_of_demonstration(account), PersonLabel.who == account.name))
         .where(*there(account), Demonstration.damage.is_(None)).order_by(Sampled.number))
     hidden = sight.hidden_from(session, account)
-    return found if hidden is None else found.where(Demonstration.id.not_in(hidden))
+    return query if hidden is None else query.where(Demonstration.id.not_in(hidden))
 
 
 def _people(session: Session, account: Account) -> list[tuple[str, int]]:
@@ -170,7 +172,7 @@ def _people(session: Session, account: Account) -> list[tuple[str, int]]:
     rows = session.execute(
         select(PersonLabel.who, func.count()).join_from(Demonstration, PersonLabel, _of_demonstration(account))
         .where(*there(account), PersonLabel.done.is_not(None)).group_by(PersonLabel.who).order_by(PersonLabel.who))
-    return [(who, count) for who, count in rows]
+    return [(user_name, count) for user_name, count in rows]
 
 
 def _expect_open(session: Session, demonstration_id: str, account: Account, *, lock: bool = False
@@ -181,12 +183,12 @@ def _expect_open(session: Session, demonstration_id: str, account: Account, *, l
         session.get(Sampled, (account.project, demonstration_id), with_for_update=True)
     if session.execute(_handed_out(session, account).where(Demonstration.id == demonstration_id)).first() is None:
         raise NotFound(ErrorText("demonstration %(id)r is not handed out for labelling", id=demonstration_id[:100]))
-    held = session.get(PersonLabel, (account.project, demonstration_id, account.name))
-    if held and held.shown_at:
+    stored = session.get(PersonLabel, (account.project, demonstration_id, account.name))
+    if stored and stored.shown_at:
         raise Conflict(ErrorText("you may see what others say of this one; nothing changes your label any more"))
-    if held and _last(session, account) != demonstration_id:
+    if stored and _last(session, account) != demonstration_id:
         raise Conflict(ErrorText("you labelled this one, and another one since; only the last label can be changed"))
-    return held
+    return stored
 
 
 def _last(session: Session, account: Account) -> str | None:

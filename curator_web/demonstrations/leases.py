@@ -159,39 +159,39 @@ def holder(row: Demonstration) -> str | None:
 
 def expect_free(row: Demonstration, account: Account) -> None:
     """Raises Conflict while somebody else has the demonstration."""
-    who = holder(row)
-    if who not in (None, account.name) and not account.alone:
+    holder_name = holder(row)
+    if holder_name not in (None, account.name) and not account.alone:
         now = datetime.now(UTC)
         minutes = max(1, round(((row.lease_until or now) - now) / timedelta(minutes=1)))
         raise Conflict(ErrorText("%(who)s is at work on this demonstration, for %(minutes)s minutes more unless they "
                                  "go on",
-                                 who=who, minutes=minutes))
+                                 who=holder_name, minutes=minutes))
 
 
 def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
     # Few at most, so they are sorted here: their own index is the only one that leads to them.
     queues = _queues(account)
-    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name,
-                                                       or_(*(and_(*queue) for queue in queues)))
-                           .with_for_update(skip_locked=True)).all()
-    theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
-    order = {status: place for place, status in enumerate(theirs)}
-    held = [row for row in mine if row.status in order and row.id != after and not row.damage]
-    if held:
-        return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
+    leased = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name,
+                                                         or_(*(and_(*queue) for queue in queues)))
+                             .with_for_update(skip_locked=True)).all()
+    statuses_ = (*stages(account), *(status for status in WORK if status not in stages(account)))
+    order = {status: rank for rank, status in enumerate(statuses_)}
+    continued = [row for row in leased if row.status in order and row.id != after and not row.damage]
+    if continued:
+        return min(continued, key=lambda row: (order[row.status], row.imported_at, row.id))
     passed = [or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now), Demonstration.damage.is_(None),
               *([Demonstration.id != after] if after else [])]
     # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
     assigned = Demonstration.assigned_to == account.name
-    places = Demonstration.project.in_((account.project, COPIES + account.project))
-    anything = session.scalar(select(exists().where(places, assigned, Demonstration.status.in_(WORK))))
-    for belongs, statuses in ((assigned, theirs if anything else ()),
+    in_project = Demonstration.project.in_((account.project, COPIES + account.project))
+    anything = session.scalar(select(exists().where(in_project, assigned, Demonstration.status.in_(WORK))))
+    for belongs, statuses in ((assigned, statuses_ if anything else ()),
                               (Demonstration.assigned_to.is_(None), stages(account))):
         for status in statuses:
             fits = [Demonstration.status == status, belongs, *passed, *_suits(status, account)]
-            found = [row for queue in queues if (row := _oldest(session, [*queue, *fits]))]
-            if found:
-                return min(found, key=lambda row: (row.imported_at, row.id))
+            candidates = [row for queue in queues if (row := _oldest(session, [*queue, *fits]))]
+            if candidates:
+                return min(candidates, key=lambda row: (row.imported_at, row.id))
     return None
 
 

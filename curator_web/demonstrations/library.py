@@ -147,7 +147,7 @@ class Review:
             current["outcome"] = checks
         return current
 
-    def checked(self, found: dict[str, str] | None = None) -> types.Demonstration:
+    def checked(self, digests: dict[str, str] | None = None) -> types.Demonstration:
         """The same, when all in it is as it may be today; raises Damaged.
 
         `found`: there its digest is put (`soundness`) if nothing told so yet.
@@ -157,8 +157,8 @@ class Review:
             digest = soundness.digest(current)
             if digest != self.row.sound:
                 validated(current, _SCHEMA, "its turns")
-                if found is not None:
-                    found[self.row.id] = digest
+                if digests is not None:
+                    digests[self.row.id] = digest
         return current
 
 
@@ -178,8 +178,8 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
     if owners.claim(db, recording.id, recorded_by) != recording.id:
         raise InputError(f"{path}: there is a recording of somebody else's with the id {recording.id}")
     if store.holds(recording.id):
-        held = store.open(recording.id).manifest
-        if held["started_at"] != recording.manifest["started_at"]:
+        stored = store.open(recording.id).manifest
+        if stored["started_at"] != recording.manifest["started_at"]:
             raise InputError(f"{path}: another recording with the id {recording.id} was imported before")
     store.add(recording)
     with db.writing() as session:
@@ -240,15 +240,15 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     if selection.status and selection.status not in STATUSES:
         raise InputError(ErrorText("status: %(status)r is none; %(which)s are", status=selection.status,
                                    which=", ".join(STATUSES)))
-    key, asked, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
+    key, definitions, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
             with db.moment() as now:
-                found = review(now, demonstration_id)
-                state = review_states.review_state(now, found.row, key)
+                exported = review(now, demonstration_id)
+                state = review_states.review_state(now, exported.row, key)
             with damage.named(demonstration_id):
-                recording = store.open(found.row.recording)
-            current = labels.without_texts(found.checked(sound), asked)
+                recording = store.open(exported.row.recording)
+            current = labels.without_texts(exported.checked(sound), definitions)
             current.pop("outcome", None)  # no export has it, so none is made anew where only it has changed
         except Damaged as error:
             if damaged is None:
@@ -329,48 +329,48 @@ def _read(recording: Recording) -> types.Demonstration:
         raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
     if demonstration["recording"] != recording.id:
         raise InputError(f"{path}: field recording: {demonstration['recording']!r} instead of {recording.id!r}")
-    seen: set[str] = set()
+    visited: set[str] = set()
     for number, turn in enumerate(demonstration["turns"]):
-        if turn["id"] in seen:
+        if turn["id"] in visited:
             raise InputError(f"{path}: field turns.{number}.id: {turn['id']!r} stands there twice")
-        seen.add(turn["id"])
+        visited.add(turn["id"])
     return demonstration
 
 
 def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime, project: str
             ) -> Demonstration:
-    now, seen = datetime.now(UTC), in_use.demonstration_in(session, project, demonstration)
+    now, shown = datetime.now(UTC), in_use.demonstration_in(session, project, demonstration)
     row = Demonstration(
         id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=soundness.digest(seen), **of_base(seen))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=soundness.digest(shown), **of_base(shown))
     session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
-    _refresh(session, seen)
+    _refresh(session, shown)
     return row
 
 
 def _renew(session: Session, row: Demonstration,
            demonstration: types.Demonstration) -> Literal["known", "renewed", "kept"]:
     """Take over what was processed again, unless people worked on what is there."""
-    held = _sound_base(session, row.id)
-    if held == demonstration:
+    stored = _sound_base(session, row.id)
+    if stored == demonstration:
         return "known"
     both = copies.with_copy(session, row.id)
     worked = any(session.scalars(select(kind.number).where(kind.demonstration_id.in_(both)).limit(1)).first()
                  for kind in (Edit, StatusChange))
-    if held is not None and worked:
+    if stored is not None and worked:
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))
     session.add(BaseTurns(demonstration_id=row.id, content=demonstration))
-    seen = in_use.demonstration_in(session, row.home, demonstration)
-    for each in (session.get_one(Demonstration, name) for name in both):
-        each.version += 1
-        each.changed_at = datetime.now(UTC)
-        for name, value in of_base(seen).items():
-            setattr(each, name, value)
-        proving.stand(session, each, seen["turns"])
-    _refresh(session, seen)
+    shown = in_use.demonstration_in(session, row.home, demonstration)
+    for demonstration_row in (session.get_one(Demonstration, name) for name in both):
+        demonstration_row.version += 1
+        demonstration_row.changed_at = datetime.now(UTC)
+        for name, value in of_base(shown).items():
+            setattr(demonstration_row, name, value)
+        proving.stand(session, demonstration_row, shown["turns"])
+    _refresh(session, shown)
     return "renewed"
 
 

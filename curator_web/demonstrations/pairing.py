@@ -106,8 +106,8 @@ def listed(db: Database, account: Account) -> list[Paired]:
 def counts(db: Database, project: str) -> tuple[int, int]:
     """How many pairs a project has, and how many of them are to be compared."""
     with db.reading() as session:
-        there, waiting = session.execute(_counting(project)).one()
-        return there, waiting
+        total, waiting = session.execute(_counting(project)).one()
+        return total, waiting
 
 
 @lru_cache(pairs.KEPT_QUERIES)  # every page's masthead asks it

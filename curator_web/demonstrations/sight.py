@@ -34,8 +34,8 @@ def hidden_from(session: Session, account: Account) -> list[str] | Select[str] |
     if account.leads or not _hides_any(session, account.project):
         return None
     hidden = _hidden(account.name, account.project)
-    few = list(session.scalars(hidden.limit(FEW + 1)))  # asked once: a page has several conditions
-    return hidden if len(few) > FEW else few or None
+    rare_ids = list(session.scalars(hidden.limit(FEW + 1)))  # asked once: a page has several conditions
+    return hidden if len(rare_ids) > FEW else rare_ids or None
 
 
 def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
@@ -44,10 +44,10 @@ def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set
             and _hides(session, row.id, name, row.home)}
 
 
-def _hides(session: Session, demonstration_id: str, who: str, project: str) -> bool:
+def _hides(session: Session, demonstration_id: str, user_name: str, project: str) -> bool:
     if not _hides_any(session, project):
         return False
-    return session.scalar(_asked(who, project), {"demonstration_id": demonstration_id}) or False
+    return session.scalar(_asked(user_name, project), {"demonstration_id": demonstration_id}) or False
 
 
 def _hides_any(session: Session, project: str) -> bool:
@@ -62,11 +62,11 @@ _ANY = select(or_(
 
 
 @lru_cache(pairs.KEPT_QUERIES)
-def _asked(who: str, project: str) -> Select[tuple[bool]]:
-    sight = _hidden(who, project).subquery()
-    return select(exists().where(sight.c.id == bindparam("demonstration_id")))
+def _asked(user_name: str, project: str) -> Select[tuple[bool]]:
+    hidden = _hidden(user_name, project).subquery()
+    return select(exists().where(hidden.c.id == bindparam("demonstration_id")))
 
 
 @lru_cache(pairs.KEPT_QUERIES)
-def _hidden(who: str, project: str) -> Select[str]:
-    return select(union_all(pairs.hidden(who, project), tries.hidden(who, project)).subquery().c.id)
+def _hidden(user_name: str, project: str) -> Select[str]:
+    return select(union_all(pairs.hidden(user_name, project), tries.hidden(user_name, project)).subquery().c.id)

@@ -71,8 +71,8 @@ class Sought:
                             for texts in needed)
         table = func.demonstration_trigrams(query).table_valued("rowid")
         trigrams: Select[Any] = select(literal_column("rowid")).select_from(table)
-        rest = self if self.pattern else Sought(tuple(word for word in self.words if len(word) < TRIGRAM))
-        return and_(DemonstrationText.number.in_(trigrams), rest.in_text(DemonstrationText.text, dialect))
+        remaining = self if self.pattern else Sought(tuple(word for word in self.words if len(word) < TRIGRAM))
+        return and_(DemonstrationText.number.in_(trigrams), remaining.in_text(DemonstrationText.text, dialect))
 
 
 def sought(search: str) -> Sought | None:
@@ -99,8 +99,8 @@ def needed_texts(pattern: str) -> list[list[str]]:
         outside = inner
     if _LONE.search(outside):
         return [[]]
-    return [[text for text in map(plain, re.split("\0", _LEFT_OUT.sub("\0", each))) if len(text) >= TRIGRAM]
-            for each in outside.split("|")]
+    return [[text for text in map(plain, re.split("\0", _LEFT_OUT.sub("\0", alternative))) if len(text) >= TRIGRAM]
+            for alternative in outside.split("|")]
 
 
 def _without_marks(text: str) -> str:

@@ -82,14 +82,14 @@ def take_out(db: Database, ids: list[str], account: Account) -> int:
     NotAllowed, NotFound."""
     expect_lead(account)
     with db.writing() as session:
-        held = [row.id for row in leases.chosen(session, ids, account) if session.get(Training, row.id)]
-        tries.take_out(session, held)
-        for name in held:
+        in_training = [row.id for row in leases.chosen(session, ids, account) if session.get(Training, row.id)]
+        tries.take_out(session, in_training)
+        for name in in_training:
             audit.note(session, account.name, "training ended", name)
-        return len(held)
+        return len(in_training)
 
 
-def decide(db: Database, who: str, decision: str, account: Account) -> None:
+def decide(db: Database, user_name: str, decision: str, account: Account) -> None:
     """Give an annotator the training again, so that their answers count no more, or let them through. Raises
     NotAllowed, NotFound for who is no annotator of the account's project, InputError."""
     expect_lead(account)
@@ -97,15 +97,16 @@ def decide(db: Database, who: str, decision: str, account: Account) -> None:
         raise InputError(ErrorText("field decision: %(decision)r is none; %(which)s are", decision=decision[:40],
                                    which=", ".join(DECISIONS)))
     with db.writing() as session:
-        member = session.get(Member, (account.project, who), with_for_update=True)
+        member = session.get(Member, (account.project, user_name), with_for_update=True)
         if member is None or member.role != ANNOTATOR:
-            raise NotFound(ErrorText("there is no annotator %(who)r in this project", who=who[:80]))
-        now = tries.standing(session, account.project, who)
-        told = {each.original: [each.agreed, each.points] for each in now.answers}
-        audit.note(session, account.name, f"training {decision}", project=account.project, of=who, answers=told)
+            raise NotFound(ErrorText("there is no annotator %(who)r in this project", who=user_name[:80]))
+        now = tries.standing(session, account.project, user_name)
+        answers = {answer.original: [answer.agreed, answer.points] for answer in now.answers}
+        audit.note(session, account.name, f"training {decision}", project=account.project, of=user_name,
+                   answers=answers)
         unfinished = [] if decision == AGAIN else [Try.submitted_at.is_(None)]
-        here = select(Demonstration.id).where(Demonstration.project == account.project)
-        tries.end(session, Try.who == who, Try.original.in_(here), *unfinished)
+        in_project = select(Demonstration.id).where(Demonstration.project == account.project)
+        tries.end(session, Try.who == user_name, Try.original.in_(in_project), *unfinished)
         member.trained_by = account.name if decision == THROUGH else None
 
 
@@ -140,5 +141,5 @@ def waits(db: Database, account: Account) -> bool:
 
 def _trainee(session: Session, member: Member, labels: list[dict]) -> Trainee:
     now = tries.standing(session, member.project, member.who)
-    told = [(each.original, each.told or {}) for each in now.answers]
-    return Trainee(member.who, now, member.trained_by, rows_of(told, labels))
+    observations = [(answer.original, answer.told or {}) for answer in now.answers]
+    return Trainee(member.who, now, member.trained_by, rows_of(observations, labels))

@@ -53,14 +53,14 @@ class Standing:
     @property
     def share(self) -> float | None:
         """Which share of the known answers they gave; None before the first."""
-        points = sum(each.points or 0 for each in self.answers)
-        same = sum(each.agreed or 0 for each in self.answers)
-        return (same / points if points else 1.0) if self.answers else None
+        points = sum(answer.points or 0 for answer in self.answers)
+        agreed_points = sum(answer.agreed or 0 for answer in self.answers)
+        return (agreed_points / points if points else 1.0) if self.answers else None
 
     @property
     def left(self) -> list[str]:
         """Ids of what they have still to do."""
-        done = {each.original for each in self.answers}
+        done = {answer.original for answer in self.answers}
         return [name for name in self.due if name not in done]
 
     @property
@@ -104,23 +104,23 @@ def statuses(tried: Try, account: Account) -> tuple[str, ...]:
 
 def expect_own(session: Session, demonstration_id: str, account: Account) -> Try | None:
     """The answer that a demonstration is. Raises NotAllowed where it is another's, or not worked on any more."""
-    tried = of(session, demonstration_id)
-    if tried and tried.who != account.name:
-        raise NotAllowed(ErrorText("this is what %(who)s answers in training; nobody else changes it", who=tried.who))
-    if tried and not tried.open:
-        raise NotAllowed(SEEN if tried.ended_at is None else ENDED)
-    return tried
+    attempt = of(session, demonstration_id)
+    if attempt and attempt.who != account.name:
+        raise NotAllowed(ErrorText("this is what %(who)s answers in training; nobody else changes it", who=attempt.who))
+    if attempt and not attempt.open:
+        raise NotAllowed(SEEN if attempt.ended_at is None else ENDED)
+    return attempt
 
 
-def standing(session: Session, project: str, who: str) -> Standing:
+def standing(session: Session, project: str, user_name: str) -> Standing:
     """How far a member of a project is with its training."""
-    member = session.get(Member, (project, who))
+    member = session.get(Member, (project, user_name))
     due = list(session.scalars(
         select(Demonstration.id).join(Training, Training.demonstration_id == Demonstration.id)
         .where(Demonstration.project == project, Demonstration.status.in_(SETTLED), Demonstration.damage.is_(None),
-               *_unknown(Demonstration, who)).order_by(Training.made_at, Demonstration.id)))
+               *_unknown(Demonstration, user_name)).order_by(Training.made_at, Demonstration.id)))
     answers = session.scalars(select(Try).where(
-        Try.original.in_(due), Try.who == who, Try.submitted_at.is_not(None), Try.ended_at.is_(None))
+        Try.original.in_(due), Try.who == user_name, Try.submitted_at.is_not(None), Try.ended_at.is_(None))
         .order_by(Try.submitted_at)).all()
     waived = member is None or member.role != ANNOTATOR or member.trained_by is not None
     return Standing(due, list(answers), project_settings.of(session, project).pass_mark, waived)
@@ -139,13 +139,13 @@ def comes_first(session: Session, account: Account) -> Standing | None:
 def take(session: Session, now: Standing, account: Account, after: str | None) -> Demonstration | None:
     """The answer that somebody works on next, made where they have none; None when all is done. `after`: the one that
     they leave, which comes last."""
-    begun = {each.original: each.copy for each in session.scalars(select(Try).where(
+    started = {attempt.original: attempt.copy for attempt in session.scalars(select(Try).where(
         Try.original.in_(now.left), Try.who == account.name, Try.submitted_at.is_(None), Try.ended_at.is_(None)))}
-    name = next((each for each in now.left if after is None or begun.get(each) != after), None)
+    name = next((original for original in now.left if after is None or started.get(original) != after), None)
     if name is None:
         return None
-    if name in begun:
-        return library.row_of(session, begun[name], lock=True)
+    if name in started:
+        return library.row_of(session, started[name], lock=True)
     session.get_one(Training, name, with_for_update=True)  # so that no two answers have one number
     number = 1 + (session.scalar(select(func.count()).where(Try.original == name)) or 0)
     base = session.get_one(BaseTurns, name).content
@@ -154,33 +154,33 @@ def take(session: Session, now: Standing, account: Account, after: str | None) -
     return copy
 
 
-def note(session: Session, tried: Try, now: datetime) -> None:
+def note(session: Session, attempt: Try, now: datetime) -> None:
     """Hold what was just submitted against the known answer."""
-    known, given = (library.load(session, name) for name in (tried.original, tried.copy))
+    known, answer = (library.load(session, name) for name in (attempt.original, attempt.copy))
     project = known.row.project
     labels = session.get_one(Project, project).labels
-    tried.told = observed(known.current(), given.current(), labels)
-    tried.agreed, tried.points = agreed(known.base, annotated(known), annotated(given), labels)
-    tried.answer, tried.submitted_at = known.row.version, now
+    attempt.told = observed(known.current(), answer.current(), labels)
+    attempt.agreed, attempt.points = agreed(known.base, annotated(known), annotated(answer), labels)
+    attempt.answer, attempt.submitted_at = known.row.version, now
     session.flush()
-    audit.note(session, tried.who, "training answered", tried.copy, of=tried.original, agreed=tried.agreed,
-               points=tried.points)
-    _keep_passed(session, project, tried.who, standing(session, project, tried.who))
+    audit.note(session, attempt.who, "training answered", attempt.copy, of=attempt.original, agreed=attempt.agreed,
+               points=attempt.points)
+    _keep_passed(session, project, attempt.who, standing(session, project, attempt.who))
 
 
 def compare(db: Database, demonstration_id: str, account: Account) -> Compared:
     """An answer beside the known one. Raises NotFound for what is none, for one that was not submitted yet, and for who
     has to answer again, Damaged."""
     with db.reading() as session:
-        tried = of(session, demonstration_id)
-        theirs = tried and (account.leads or (tried.who == account.name and tried.ended_at is None))
-        if tried is None or tried.submitted_at is None or not theirs:
+        attempt = of(session, demonstration_id)
+        may_see = attempt and (account.leads or (attempt.who == account.name and attempt.ended_at is None))
+        if attempt is None or attempt.submitted_at is None or not may_see:
             raise NotFound(ErrorText("there is no answer in training %(id)r that was submitted",
                                      id=demonstration_id[:80]))
-        first, second = (library.load(session, name) for name in (tried.original, tried.copy))
+        first, second = (library.load(session, name) for name in (attempt.original, attempt.copy))
         labels = session.get_one(Project, account.project).labels
-        return Compared(tried, first, second, differences(annotated(first), annotated(second), labels), labels,
-                        standing(session, account.project, tried.who))
+        return Compared(attempt, first, second, differences(annotated(first), annotated(second), labels), labels,
+                        standing(session, account.project, attempt.who))
 
 
 def expect_no_training(session: Session, demonstration_id: str) -> None:
@@ -202,36 +202,37 @@ def take_out(session: Session, ids: Sequence[str]) -> None:
     session.execute(delete(Training).where(Training.demonstration_id.in_(ids)))
 
 
-def hidden(who: str, project: str) -> Select[tuple[str]]:
+def hidden(user_name: str, project: str) -> Select[tuple[str]]:
     """Ids of what a person who does not lead the project may not see: others' answers; and what they have to answer
     themselves, with the second annotation that it may have."""
-    others = select(Try.copy).where(Try.who != who)
-    mine = _unanswered(who, project)
-    second = select(Pair.copy).where(Pair.original.in_(mine))
-    return select(union_all(mine, others, second).subquery().c.id)
+    others_answers = select(Try.copy).where(Try.who != user_name)
+    unanswered = _unanswered(user_name, project)
+    second = select(Pair.copy).where(Pair.original.in_(unanswered))
+    return select(union_all(unanswered, others_answers, second).subquery().c.id)
 
 
-def _unanswered(who: str, project: str) -> Select[tuple[str]]:
-    one: Any = aliased(Demonstration)
-    tried = select(Try.copy).where(Try.original == one.id, Try.who == who, Try.ended_at.is_(None))
+def _unanswered(user_name: str, project: str) -> Select[tuple[str]]:
+    row: Any = aliased(Demonstration)
+    attempted = select(Try.copy).where(Try.original == row.id, Try.who == user_name, Try.ended_at.is_(None))
     first = exists(select(ProjectSettings.project).where(
         ProjectSettings.project == project, ProjectSettings.content["training_first"].as_boolean()))
-    trains = exists(select(Member.who).where(Member.project == project, Member.who == who, Member.role == ANNOTATOR,
+    trains = exists(select(Member.who).where(Member.project == project, Member.who == user_name,
+                                             Member.role == ANNOTATOR,
                                              Member.trained_by.is_(None)))
-    return (select(one.id).join(Training, Training.demonstration_id == one.id)
-            .where(one.project == project, trains, *_unknown(one, who),
-                   ~exists(tried.where(Try.submitted_at.is_not(None))), or_(first, exists(tried))))
+    return (select(row.id).join(Training, Training.demonstration_id == row.id)
+            .where(row.project == project, trains, *_unknown(row, user_name),
+                   ~exists(attempted.where(Try.submitted_at.is_not(None))), or_(first, exists(attempted))))
 
 
-def _unknown(row: Any, who: str) -> list[ColumnElement[bool]]:
+def _unknown(row: Any, user_name: str) -> list[ColumnElement[bool]]:
     """Conditions: somebody has annotated neither a demonstration nor the other one of its pair."""
     second = aliased(Demonstration)
-    return [~pairs.works(row, who), row.id.not_in(
-        select(Pair.original).join(second, second.id == Pair.copy).where(pairs.works(second, who)))]
+    return [~pairs.works(row, user_name), row.id.not_in(
+        select(Pair.original).join(second, second.id == Pair.copy).where(pairs.works(second, user_name)))]
 
 
-def _keep_passed(session: Session, project: str, who: str, now: Standing) -> None:
+def _keep_passed(session: Session, project: str, user_name: str, now: Standing) -> None:
     """Who has passed need not again, whatever is added to the training later."""
     if now.passed and not now.waived:
-        session.get_one(Member, (project, who)).trained_by = who
-        audit.note(session, who, "training passed", project=project, share=round(now.share or 0.0, 4))
+        session.get_one(Member, (project, user_name)).trained_by = user_name
+        audit.note(session, user_name, "training passed", project=project, share=round(now.share or 0.0, 4))

@@ -80,25 +80,25 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(ErrorText("field key: %(key_length)s characters at most", key_length=KEY_LENGTH))
     with db.writing() as session:
-        found = library.load(session, demonstration_id, lock=True, known=known)
-        row = found.row
+        review = library.load(session, demonstration_id, lock=True, known=known)
+        row = review.row
         if key and (before := _made_before(session, row.id, key, change)):
             return before
         pairs.expect_editable(session, row, account)
         tries.expect_own(session, row.id, account)
         may_edit(row, account)
-        made = make_edit(session, found, change, version, account.name)
+        made = make_edit(session, review, change, version, account.name)
         if made is None:  # it changed nothing
-            return Made(version, review=found)
+            return Made(version, review=review)
         made.row.key = key
         if change["op"] == "set_outcome":
             audit.note(session, account.name, "outcome checks", row.id, edit=made.row.number)
         leases.touch(session, row, account)
-        after = replace(found, edits=made.edits, folded=made.turns)
-        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
+        after = replace(review, edits=made.edits, folded=made.turns)
+        wanted = facets.of_turns(review.base["turns"], made.turns, made.edits)
         wanted |= facets.of_labels(after.labels, made.turns)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        if found.task != after.task:
+        if review.task != after.task:
             texts.keep(session, row.id, row.site, row.task)
         return Made(made.version, review=after, part=_part(made.row))
 
@@ -120,26 +120,27 @@ def may_edit(row, account: Account) -> None:
 
 
 def actions(row, account: Account, paired: pairs.Paired | None = None, steps: int = TWO,
-            tried: Try | None = None) -> tuple[str, ...]:
+            attempt: Try | None = None) -> tuple[str, ...]:
     """The statuses that this person can give the demonstration now, the usual one first; `paired`: its pair; `steps`:
     the review steps of its project; `tried`: what it is in training."""
-    if tried:
-        return tries.statuses(tried, account)
+    if attempt:
+        return tries.statuses(attempt, account)
     possible = NEXT[row.status]
     if account.alone:
         return possible
-    mine = row.submitted_by == account.name
+    is_own = row.submitted_by == account.name
     allowed: tuple[str, ...]
     if row.status in OPEN:
         allowed = (SUBMITTED, INVALID)
     elif row.status == SUBMITTED:
         own = (DRAFT, APPROVED) if steps == ONE else (DRAFT,)
         decided = (VALIDATED, APPROVED, RETURNED, INVALID) if steps < THREE else (VALIDATED, RETURNED, INVALID)
-        allowed = own if mine else decided if account.reviews else ()
+        allowed = own if is_own else decided if account.reviews else ()
     elif row.status == VALIDATED:
-        other = row.reviewed_by != account.name or (account.leads and steps < THREE)
-        allowed = () if mine or not account.reviews else (APPROVED, RETURNED, INVALID) if other else (SUBMITTED,)
-    elif steps == ONE and mine and row.status == APPROVED:
+        is_other_reviewer = row.reviewed_by != account.name or (account.leads and steps < THREE)
+        allowed = () if is_own or not account.reviews else (APPROVED, RETURNED,
+                                                            INVALID) if is_other_reviewer else (SUBMITTED,)
+    elif steps == ONE and is_own and row.status == APPROVED:
         allowed = possible if account.leads else (DRAFT,)
     else:
         allowed = possible if account.leads else ()
@@ -247,10 +248,10 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
-    made, asked = row.content, validated(storable(change), EditSchema(), "edit")
-    if made["op"] == "join" == asked["op"]:  # it was kept with what was found out then
-        asked = {**made, "other": asked.get("other", "")}
-    if made != asked:
+    made, requested = row.content, validated(storable(change), EditSchema(), "edit")
+    if made["op"] == "join" == requested["op"]:  # it was kept with what was found out then
+        requested = {**made, "other": requested.get("other", "")}
+    if made != requested:
         raise Conflict(ErrorText("another edit was made under this key; give each edit a key of its own"))
     return Made(row.version or 0, again=True, part=_part(row))
 
@@ -283,21 +284,22 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
                                role=account.role, status=row.status, status2=status))
 
 
-def _worked_first(session: Session, row, who: str) -> bool:
+def _worked_first(session: Session, row, user_name: str) -> bool:
     """Whether somebody edited the demonstration, or a part that was joined to it, before that was first submitted;
     later edits make nobody the first."""
     joined = [edit["other"] for _, edit in in_force(library.load(session, row.id).edits) if edit["op"] == "join"]
-    return (_edited_first(session, row.id, who, 0)
-            or any(_edited_first(session, part, who, LAST_NUMBER) for part in joined))
+    return (_edited_first(session, row.id, user_name, 0)
+            or any(_edited_first(session, part, user_name, LAST_NUMBER) for part in joined))
 
 
-def _edited_first(session: Session, demonstration_id: str, who: str, otherwise: int) -> bool:
+def _edited_first(session: Session, demonstration_id: str, user_name: str, otherwise: int) -> bool:
     """As above, of one alone; `otherwise`: up to which of its edits, where it never was submitted."""
     submitted = session.scalar(select(func.min(StatusChange.edits)).where(
         StatusChange.demonstration_id == demonstration_id, StatusChange.status == SUBMITTED))
     last = otherwise if submitted is None else submitted
-    mine = select(Edit.number).where(Edit.demonstration_id == demonstration_id, Edit.who == who, Edit.number <= last)
-    return session.scalars(mine.limit(1)).first() is not None
+    own_edits = select(Edit.number).where(Edit.demonstration_id == demonstration_id, Edit.who == user_name,
+                                          Edit.number <= last)
+    return session.scalars(own_edits.limit(1)).first() is not None
 
 
 def _hand_on(row, status: str, account: Account) -> None:

@@ -92,8 +92,8 @@ def change(db: Database, account: Account, preset_id: int, name: str | None = No
         row = _row(session, account, preset_id)
         if name is not None:
             name = _name(name)
-            other = _named(session, account.project, name)
-            if other and other.id != row.id:
+            namesake = _named(session, account.project, name)
+            if namesake and namesake.id != row.id:
                 raise InputError(ErrorText("field name: there is a preset %(name)r already", name=name))
             row.name = name
         _change(row, account, row.content if content is None else content)
@@ -110,13 +110,13 @@ def remove(db: Database, account: Account, preset_id: int) -> None:
         audit.note(session, account.name, "preset removed", project=account.project, preset=preset_id)
 
 
-def request_for(db: Database, project: str, given: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
+def request_for(db: Database, project: str, options: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
     """What an export of a project is asked for, as its job has it: what is given, over the options of the preset that
     it may name (`preset`); with the project's split rule where it tells none. Raises InputError."""
-    asked = {name: value for name, value in given.items() if name != "preset"}
-    if given.get("preset"):
-        asked = options_of(db, project, given["preset"]) | asked
-    request = validated(asked, _SCHEMA, where)
+    requested = {name: value for name, value in options.items() if name != "preset"}
+    if options.get("preset"):
+        requested = options_of(db, project, options["preset"]) | requested
+    request = validated(requested, _SCHEMA, where)
     if "splits" not in request:
         request["splits"] = project_settings.split_rule(db, project)
     rule(request)  # complains of it now

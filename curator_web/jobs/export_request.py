@@ -18,8 +18,8 @@ _OPTIONS = ("grammar", "screenshots", "names", "ocr")
 
 
 def _names(description: str, choices: Any = None) -> fields.List:
-    each = fields.String(validate=validate.OneOf(choices) if choices else _NAME)
-    return fields.List(each, load_default=list, validate=_MOST, metadata={"description": description})
+    name_field = fields.String(validate=validate.OneOf(choices) if choices else _NAME)
+    return fields.List(name_field, load_default=list, validate=_MOST, metadata={"description": description})
 
 
 def _choice(description: str, choices: Any) -> fields.String:
@@ -59,9 +59,9 @@ class ExportRequestSchema(Strict):
 
 def selection(request: dict[str, Any]) -> Selection:
     """The demonstrations and turns that are asked for."""
-    given = {name: request[name] for name in Selection.__dataclass_fields__}
-    return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-                     | {"status": given["status"] or ""})
+    arguments = {name: request[name] for name in Selection.__dataclass_fields__}
+    return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
+                     | {"status": arguments["status"] or ""})
 
 
 def rule(request: dict[str, Any]) -> Rule | None:

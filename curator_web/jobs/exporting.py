@@ -57,7 +57,8 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
         store.files.keep(file_of(job_id), packed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    damaged_shown = [{"id": each.id, "reason": store.without_paths(each.reason)} for each in damaged[:DAMAGED_SHOWN]]
+    damaged_shown = [{"id": left_out.id, "reason": store.without_paths(left_out.reason)}
+                     for left_out in damaged[:DAMAGED_SHOWN]]
     left_out = [f"{count} × {reason}" for reason, count in summary.reasons()[:20]]
     return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
             "size": size, "damaged": len(damaged), "damaged_first": damaged_shown}

@@ -62,11 +62,11 @@ class Jobs:
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
-                 chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str,
-                 beside: Beside | None = None, patience: timedelta = PATIENCE,
+                 chores: Sequence[Callable[[], object]] = (), describe: Callable[[str], str] = str,
+                 dispatcher: Beside | None = None, patience: timedelta = PATIENCE,
                  expect_room: Callable[[], object] = lambda: None):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
-        self._tell, self._beside, self._patience, self._expect_room = tell, beside, patience, expect_room
+        self._tell, self._beside, self._patience, self._expect_room = describe, dispatcher, patience, expect_room
         self._chores_at = 0.0  # when they are due
         self._away_at = -math.inf  # when the database was last away
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -95,18 +95,18 @@ class Jobs:
         if self._thread:
             self._thread.join()
 
-    def add(self, kind: str, who: str, arguments: dict[str, Any], db: Database | None = None,
+    def add(self, kind: str, user_name: str, arguments: dict[str, Any], db: Database | None = None,
             project: str = MAIN) -> int:
         """Queue a job of a project and return its id.
 
         With a `db` that is inside somebody else's transaction, the job is there when that is; then call `wake`.
         """
         with (db or self._db).writing() as session:
-            job = Job(kind=kind, project=project, who=who, state=QUEUED, arguments=arguments, note="", result={},
+            job = Job(kind=kind, project=project, who=user_name, state=QUEUED, arguments=arguments, note="", result={},
                       made_at=datetime.now(UTC))
             session.add(job)
             session.flush()
-            audit.note(session, who, f"{kind} begun", job=job.id)
+            audit.note(session, user_name, f"{kind} begun", job=job.id)
             number = job.id
         if db is None:
             self.wake()
@@ -301,8 +301,8 @@ class Jobs:
     def _set(self, job_id: int, failure: str = "", **fields) -> None:
         """Only of a job that nobody else has taken over meanwhile. `failure`: the kind of error that ended it."""
         with self._db.writing() as session:
-            mine = select(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
-            if job := session.scalars(mine.with_for_update()).first():
+            own_job = select(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
+            if job := session.scalars(own_job.with_for_update()).first():
                 for name, value in fields.items():
                     setattr(job, name, value)
                 if job.ended_at:

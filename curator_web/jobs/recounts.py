@@ -15,14 +15,14 @@ from .queue import Jobs, Step
 __all__ = ["KIND", "change_settings", "run"]
 
 
-def change_settings(db: Database, jobs: Jobs, account: Account, given: Mapping[str, Any]) -> None:
+def change_settings(db: Database, jobs: Jobs, account: Account, changes: Mapping[str, Any]) -> None:
     """Set what is given for the account's project, all of it or nothing: fields of `project_settings.SettingsSchema`,
     and `answers_shown`. Raises NotAllowed, InputError."""
-    settings = {name: value for name, value in given.items() if name != "answers_shown"}
+    settings = {name: value for name, value in changes.items() if name != "answers_shown"}
     with db.together() as (session, joined):
         changed = project_settings.change(session, account, settings)
-        if "answers_shown" in given:
-            ends.show_answers(joined, account, given["answers_shown"])
+        if "answers_shown" in changes:
+            ends.show_answers(joined, account, changes["answers_shown"])
         recounted = changed & {*project_settings.COUNTED}
         if recounted:
             recounting.ask(session, account.project, account.name)

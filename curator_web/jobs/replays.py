@@ -42,10 +42,10 @@ def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], a
     ids = list(dict.fromkeys(ids))
     if not 0 < len(ids) <= MOST:
         raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MOST))
-    for each in ids:
-        row = library.listed(db, each)
+    for demonstration_id in ids:
+        row = library.listed(db, demonstration_id)
         if row.home != account.project:
-            raise NotFound(ErrorText("there is no demonstration %(each)r", each=each))
+            raise NotFound(ErrorText("there is no demonstration %(each)r", each=demonstration_id))
         if len(ids) == 1 and not can_run(store.open(row.recording)):
             raise InputError(ErrorText("the network of this recording was not kept, so it cannot be run again; record "
                                        "with --replayable"))
@@ -72,39 +72,39 @@ def run(run_again: RunAgain, db: Database, store: RecordingStore, job: Job, step
     """The job: returns how many came to each verdict, and why some could not be run; that of one alone is raised."""
     ids: list[str] = job.arguments["ids"]
     verdicts, refused = Counter[str](), list[dict[str, str]]()
-    for number, each in enumerate(ids):
-        told = partial(_told, step, number, len(ids), each)
+    for number, demonstration_id in enumerate(ids):
+        report = partial(_told, step, number, len(ids), demonstration_id)
         try:
-            verdicts[_run_one(run_again, db, store, each, job.who, told)] += 1
+            verdicts[_run_one(run_again, db, store, demonstration_id, job.who, report)] += 1
         except Away:
             raise
         except DemotapeError as error:
             if len(ids) == 1:
                 raise
-            refused.append({"id": each, "reason": store.without_paths(str(error))})
-    one = {"demonstration": ids[0]} if len(ids) == 1 else {}
-    return {**one, "demonstrations": len(ids), "verdicts": dict(verdicts), "refused": len(refused),
+            refused.append({"id": demonstration_id, "reason": store.without_paths(str(error))})
+    single = {"demonstration": ids[0]} if len(ids) == 1 else {}
+    return {**single, "demonstrations": len(ids), "verdicts": dict(verdicts), "refused": len(refused),
             "first": refused[:REFUSED_SHOWN]}
 
 
-def _told(step: Step, number: int, of: int, name: str, done: int, turns: int) -> None:
-    if of == 1:
+def _told(step: Step, number: int, total: int, name: str, done: int, turns: int) -> None:
+    if total == 1:
         step(done, turns, name)
     else:
-        step(number, of, name)
+        step(number, total, name)
 
 
-def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstration_id: str, who: str,
-             told: Callable[[int, int], None]) -> str:
-    found = library.review(db, demonstration_id)
-    recording = store.open(found.row.recording)
-    proof = run_again(recording, found.checked(), told, partial(store.keep, recording), found.state_after)
+def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstration_id: str, user_name: str,
+             report: Callable[[int, int], None]) -> str:
+    review = library.review(db, demonstration_id)
+    recording = store.open(review.row.recording)
+    proof = run_again(recording, review.checked(), report, partial(store.keep, recording), review.state_after)
     with db.writing() as session:
-        _keep(session, demonstration_id, proof, who)
+        _keep(session, demonstration_id, proof, user_name)
     return proof["verdict"]
 
 
-def _keep(session: Session, demonstration_id: str, proof: Proof, who: str) -> None:
-    now = library.load(session, demonstration_id, lock=True)  # somebody may have changed it meanwhile
-    proving.take(session, now.row, now.turns, proof, who)
-    audit.note(session, who, "run again", demonstration_id, verdict=proof["verdict"])
+def _keep(session: Session, demonstration_id: str, proof: Proof, user_name: str) -> None:
+    review = library.load(session, demonstration_id, lock=True)  # somebody may have changed it meanwhile
+    proving.take(session, review.row, review.turns, proof, user_name)
+    audit.note(session, user_name, "run again", demonstration_id, verdict=proof["verdict"])

@@ -73,20 +73,20 @@ def unused(db: Database, store: RecordingStore, older_than: timedelta | None) ->
             yield Finding(PACKAGE, name, size=size)
 
 
-def remove(db: Database, store: RecordingStore, found: Finding) -> None:
+def remove(db: Database, store: RecordingStore, finding: Finding) -> None:
     """Take away what `unused` found; recordings too, so choose what is given."""
-    if found.kind == UNKNOWN:
+    if finding.kind == UNKNOWN:
         with db.writing() as session:  # it may have been imported since
-            if not session.scalars(select(Demonstration.id).where(Demonstration.recording == found.name)).first():
-                store.remove(found.name)
-                audit.note(session, BY_COMMAND, "recording removed", found.name)
+            if not session.scalars(select(Demonstration.id).where(Demonstration.recording == finding.name)).first():
+                store.remove(finding.name)
+                audit.note(session, BY_COMMAND, "recording removed", finding.name)
         return
-    if found.kind == OLD_EXPORT:
+    if finding.kind == OLD_EXPORT:
         with db.writing() as session:
-            job = session.get(Job, int(Path(found.name).stem), with_for_update=True)
+            job = session.get(Job, int(Path(finding.name).stem), with_for_update=True)
             if job is not None and job.state == DONE:
                 job.result = job.result | {"removed": True}
-    store.files.remove(found.name)
+    store.files.remove(finding.name)
 
 
 def _of_recording(db: Database, store: RecordingStore, recording: str, demonstration: str) -> Iterator[Finding]:
@@ -95,7 +95,7 @@ def _of_recording(db: Database, store: RecordingStore, recording: str, demonstra
         wanted = blobs_of(base.content["turns"]) if base else set()
     try:
         store.open(recording)
-        held = {Path(name).name for name in store.held(recording)}
+        stored = {Path(name).name for name in store.held(recording)}
     except NotFound:
         yield Finding(MISSING, recording, f"of demonstration {demonstration}")
         return
@@ -104,7 +104,7 @@ def _of_recording(db: Database, store: RecordingStore, recording: str, demonstra
     except DemotapeError as error:
         yield Finding(BROKEN, recording, store.without_paths(str(error)))
         return
-    if lacking := len(wanted - held):
+    if lacking := len(wanted - stored):
         yield Finding(LACKS, recording, f"{lacking} of {len(wanted)}")
 
 

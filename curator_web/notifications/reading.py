@@ -36,18 +36,18 @@ class Told:
 
 def unread(db: Database, account: Account) -> int:
     """How many are not read yet, COUNTED + 1 at most."""
-    few = _of(account, select(literal(1))).where(Notification.read_at.is_(None)).limit(COUNTED + 1).subquery()
+    unread_rows = _of(account, select(literal(1))).where(Notification.read_at.is_(None)).limit(COUNTED + 1).subquery()
     with db.reading() as session:
-        return session.scalar(select(func.count()).select_from(few)) or 0
+        return session.scalar(select(func.count()).select_from(unread_rows)) or 0
 
 
 def told(db: Database, account: Account, only_unread: bool = False) -> list[Told]:
     """The latest: those that are not read yet first, each kind the newest first."""
-    found = _joined(account).order_by(Notification.read_at.is_not(None), Notification.id.desc()).limit(SHOWN)
+    query = _joined(account).order_by(Notification.read_at.is_not(None), Notification.id.desc()).limit(SHOWN)
     if only_unread:
-        found = found.where(Notification.read_at.is_(None))
+        query = query.where(Notification.read_at.is_(None))
     with db.reading() as session:
-        return [Told(*row) for row in session.execute(found)]
+        return [Told(*row) for row in session.execute(query)]
 
 
 def follow(db: Database, account: Account, number: int) -> Told:
@@ -91,8 +91,8 @@ def _of(account: Account, wanted: Select) -> Select:
 
 
 def _joined(account: Account) -> Select:
-    there = and_(Demonstration.id == Notification.demonstration_id, Demonstration.project.in_(
+    is_visible = and_(Demonstration.id == Notification.demonstration_id, Demonstration.project.in_(
         (Notification.project, literal(COPIES).concat(Notification.project))))
     return (_of(account, select(Notification, func.coalesce(Demonstration.task, Task.text), Comment.turn, Job.kind))
-            .outerjoin(Demonstration, there).outerjoin(Comment, Comment.id == Notification.comment)
+            .outerjoin(Demonstration, is_visible).outerjoin(Comment, Comment.id == Notification.comment)
             .outerjoin(Task, Task.id == Notification.task_id).outerjoin(Job, Job.id == Notification.job))

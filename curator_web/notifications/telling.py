@@ -95,14 +95,15 @@ def of_webhook_off(session: Session, project: str) -> None:
 def _tell(session: Session, project: str, kinds: Mapping[Any, str], by: str | None, **about: Any) -> None:
     """`kinds`: what each is told; who is no member, or did it, is not."""
     now = datetime.now(UTC)
-    for who in _members(session, project, kinds):
-        if who != by:
-            session.add(Notification(who=who, project=project, kind=kinds[who], by=by, made_at=now, **about))
+    for recipient in _members(session, project, kinds):
+        if recipient != by:
+            session.add(Notification(who=recipient, project=project, kind=kinds[recipient], by=by, made_at=now,
+                                     **about))
 
 
 def _members(session: Session, project: str, names: Iterable[str | None]) -> Sequence[str]:
-    asked = [name for name in names if name]
-    if not asked:
+    wanted = [name for name in names if name]
+    if not wanted:
         return ()
     return session.scalars(select(Member.who).join(User, User.name == Member.who).where(
-        Member.project == project, Member.who.in_(asked), User.state == ACTIVE).order_by(Member.who)).all()
+        Member.project == project, Member.who.in_(wanted), User.state == ACTIVE).order_by(Member.who)).all()

@@ -58,15 +58,15 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
 
 
 def _copy(source: Files, target: Files, folder: str, pool: ThreadPoolExecutor, counts: Counts) -> None:
-    held = sizes_in(target, folder)
+    existing_sizes = sizes_in(target, folder)
 
-    def one(file: tuple[str, int]) -> bool:
+    def copy_file(file: tuple[str, int]) -> bool:
         name = f"{folder}/{file[0]}"
-        if held.get(file[0]) == file[1] and (file[0] != RENEWED or _are_same(source, target, name)):
+        if existing_sizes.get(file[0]) == file[1] and (file[0] != RENEWED or _are_same(source, target, name)):
             return False
         target.write(name, source.read(name))
         return True
-    for (_, size), is_copied in recording_last(pool, one, sorted(sizes_in(source, folder).items()),
+    for (_, size), is_copied in recording_last(pool, copy_file, sorted(sizes_in(source, folder).items()),
                                                lambda file: file[0]):
         counts.add(size, is_copied)
 

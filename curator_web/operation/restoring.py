@@ -41,10 +41,10 @@ def restore(folder: Path, db_url: str, store: RecordingStore, progress: Progress
     store.files.write(MARK, [json.dumps({"backup": digest}).encode()])
     counts, done = Counts(), 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for each in backup_folder.folders_in(folder, head):
-            progress(done, head["files"], each["folder"])
-            done += len(each["files"])
-            _copy(folder, store, each, pool, counts)
+        for listed_folder in backup_folder.folders_in(folder, head):
+            progress(done, head["files"], listed_folder["folder"])
+            done += len(listed_folder["files"])
+            _copy(folder, store, listed_folder, pool, counts)
     progress(done, head["files"], "database")
     if not is_filled:
         key = (folder / head["state"] / KEY).read_bytes()
@@ -70,14 +70,14 @@ def _expect_begun_or_empty(store: RecordingStore, digest: str) -> bool:
 
 def _is_filled(db_url: str, head: Backup, digest: str, is_begun: bool) -> bool:
     """Whether the rows of this backup are in the database already; raises InputError where others are."""
-    found: list[bool] = []
+    is_filled: list[bool] = []
 
-    def look(connection: Connection) -> None:
-        found.append(is_begun and _tells(connection, digest))
-        if not found[0]:
+    def inspect_database(connection: Connection) -> None:
+        is_filled.append(is_begun and _tells(connection, digest))
+        if not is_filled[0]:
             tables.expect_unused(connection, head["revision"])
-    open_database(db_url, look).close()
-    return found[0]
+    open_database(db_url, inspect_database).close()
+    return is_filled[0]
 
 
 def _tells(connection: Connection, digest: str) -> bool:
@@ -89,10 +89,10 @@ def _tells(connection: Connection, digest: str) -> bool:
 
 
 def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: ThreadPoolExecutor, counts: Counts) -> None:
-    held = sizes_in(store.files, wanted["folder"])
+    existing_sizes = sizes_in(store.files, wanted["folder"])
 
-    def one(file: BackupFile) -> bool:
-        if held.get(file["name"]) == file["size"]:
+    def copy_file(file: BackupFile) -> bool:
+        if existing_sizes.get(file["name"]) == file["size"]:
             return False
         name = f"{wanted['folder']}/{file['name']}"
         with (folder / name).open("rb") as content:
@@ -100,7 +100,7 @@ def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: Threa
                                            file["sha256"]))
         return True
     try:
-        for file, is_copied in recording_last(pool, one, wanted["files"], lambda file: file["name"]):
+        for file, is_copied in recording_last(pool, copy_file, wanted["files"], lambda file: file["name"]):
             counts.add(file["size"], is_copied)
     except FileNotFoundError as error:
         raise InputError(f"{error.filename}: is missing; take another backup") from None

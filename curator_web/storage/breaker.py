@@ -67,6 +67,6 @@ class Breaker:
             return None
         with suppress(OSError):
             if time.time() - self._shared.stat().st_mtime < _FRESH:
-                told = self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
-                return told or "the service does not answer"  # it is being written
+                reason = self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
+                return reason or "the service does not answer"  # it is being written
         return None

@@ -115,10 +115,10 @@ class FolderFiles(Files):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for path in (Path(root) / name for name in sorted(names) if not name.startswith(".")):
                 with suppress(FileNotFoundError):
-                    found = path.lstat()
-                    if stat.S_ISREG(found.st_mode):
-                        yield (path.relative_to(self._folder).as_posix(), found.st_size,
-                               datetime.fromtimestamp(found.st_mtime, UTC))
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode):
+                        yield (path.relative_to(self._folder).as_posix(), status.st_size,
+                               datetime.fromtimestamp(status.st_mtime, UTC))
 
     def folders(self, folder: str) -> list[str]:
         with suppress(FileNotFoundError), os.scandir(self._folder / folder) as entries:
@@ -147,15 +147,15 @@ class S3Files(Files):
     @contextmanager
     def whole(self, name: str, pieces: int = 0) -> Iterator[Path]:
         with self._temporary.file() as (file, path):
-            for each in [_piece(name, number) for number in range(pieces)] or [name]:
-                if not self._objects.fetch(each, file):
-                    raise NotFound(f"there is no file {each}")
+            for piece_name in [_piece(name, number) for number in range(pieces)] or [name]:
+                if not self._objects.fetch(piece_name, file):
+                    raise NotFound(f"there is no file {piece_name}")
             file.flush()
             yield path
 
     def remove(self, name: str, pieces: int = 0) -> None:
-        for each in [_piece(name, number) for number in range(pieces)] or [name]:
-            self._objects.delete(each)
+        for piece_name in [_piece(name, number) for number in range(pieces)] or [name]:
+            self._objects.delete(piece_name)
 
     def path(self, name: str) -> Path | None:
         return None

@@ -141,7 +141,7 @@ class RecordingStore:
         """An error's words as users may read them: places of this machine are told from the data folder on."""
         for folder in self._folders:
             message = re.sub(rf"{re.escape(folder + os.sep)}|{re.escape(folder)}(?![\w.-])",
-                             lambda found: "" if found[0].endswith(os.sep) else "the data folder", message)
+                             lambda path_match: "" if path_match[0].endswith(os.sep) else "the data folder", message)
         return message
 
     def secret(self) -> bytes | None:
@@ -203,12 +203,12 @@ def external_video(layout: RecordingLayout) -> Path | None:
         return None
 
 
-def _renew_video(layout: RecordingLayout, held: RecordingLayout, temporary: Path) -> None:
+def _renew_video(layout: RecordingLayout, stored: RecordingLayout, temporary: Path) -> None:
     """Processing a recording again may have been with another external video."""
     source = external_video(layout)
-    if source and not (held.external_video.exists() and of_file(source) == of_file(held.external_video)):
-        _copy(source, temporary / held.external_video.name)
-        os.replace(temporary / held.external_video.name, held.external_video)
+    if source and not (stored.external_video.exists() and of_file(source) == of_file(stored.external_video)):
+        _copy(source, temporary / stored.external_video.name)
+        os.replace(temporary / stored.external_video.name, stored.external_video)
 
 
 def _blobs(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:

@@ -70,7 +70,7 @@ class S3Store(RecordingStore):
     def add(self, recording: Recording) -> None:
         """As RecordingStore's; raises StoreAway besides."""
         self.path(recording.id)
-        folder, held = f"recordings/{recording.id}", self.holds(recording.id)
+        folder, is_stored = f"recordings/{recording.id}", self.holds(recording.id)
         sizes = self._objects.sizes(folder)
         manifest = recording.layout.manifest.name
 
@@ -84,7 +84,7 @@ class S3Store(RecordingStore):
             except OSError as error:
                 raise InputError(f"{source}: cannot be read ({reason(error)})") from None
 
-        files = [pair for pair in files_of(recording.layout) if not held or len(pair[1].parts) > 1
+        files = [pair for pair in files_of(recording.layout) if not is_stored or len(pair[1].parts) > 1
                  or pair[1].name == recording.layout.external_video.name]
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="store") as pool:
             list(pool.map(lambda pair: send(*pair), [pair for pair in files if pair[1].name != manifest]))
@@ -113,10 +113,10 @@ class S3Store(RecordingStore):
     def keep(self, recording: Recording, content: bytes) -> str:
         name = super().keep(recording, content)
         layout = cast(RemoteLayout, recording.layout)
-        place = layout.derived_blob(name)
-        if place.exists():
-            with place.open("rb") as file:
-                self._objects.send(layout.name_of(place), file)
+        path = layout.derived_blob(name)
+        if path.exists():
+            with path.open("rb") as file:
+                self._objects.send(layout.name_of(path), file)
         return name
 
     def secret(self) -> None:

@@ -88,41 +88,41 @@ class Found:
     by_state: dict[str, int]
 
 
-def propose(db: Database, account: Account, given: Iterable[Mapping[str, Any]]) -> list[Task]:
+def propose(db: Database, account: Account, proposals: Iterable[Mapping[str, Any]]) -> list[Task]:
     """Add tasks to the account's project, with what is told of each (TaskSchema); a lead's are accepted at once.
 
     All or none. Raises InputError, also for more than 2,000 at once.
     """
-    given = list(given)
-    if len(given) > MOST_AT_ONCE:
+    proposals = list(proposals)
+    if len(proposals) > MOST_AT_ONCE:
         raise InputError(ErrorText("field tasks: %(most_at_once)s at once at most; more by demotape task add",
                                    most_at_once=format(MOST_AT_ONCE, ",")))
-    return _add(db, account.project, [dict(each) for each in given], account.name,
+    return _add(db, account.project, [dict(proposal) for proposal in proposals], account.name,
                 ACCEPTED if account.leads else PROPOSED)
 
 
-def add_all(db: Database, project: str, given: Sequence[Mapping[str, Any]], state: str = ACCEPTED) -> list[Task]:
+def add_all(db: Database, project: str, tasks: Sequence[Mapping[str, Any]], state: str = ACCEPTED) -> list[Task]:
     """The same by command, in a state; all or none. Raises InputError."""
-    return _add(db, project, [dict(each) for each in given], BY_COMMAND, state)
+    return _add(db, project, [dict(task) for task in tasks], BY_COMMAND, state)
 
 
-def add_proposals(db: Database, project: str, given: Sequence[Mapping[str, Any]], who: str) -> list[Task]:
+def add_proposals(db: Database, project: str, tasks: Sequence[Mapping[str, Any]], user_name: str) -> list[Task]:
     """The same as proposals of somebody who is no member, such as a model. Raises InputError."""
-    return _add(db, project, [dict(each) for each in given], who, PROPOSED)
+    return _add(db, project, [dict(task) for task in tasks], user_name, PROPOSED)
 
 
-def without_alike(db: Database, project: str, given: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def without_alike(db: Database, project: str, tasks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Those of some tasks (`site`, `text`) that are not nearly the same as one of their site that is there, whatever
     its state, or that comes before them."""
-    alike = _alike(db, project, [(f"new-{number}", each["site"], each["text"]) for number, each in enumerate(given)])
-    return [each for each, others in zip(given, alike, strict=True) if not others]
+    similar = _alike(db, project, [(f"new-{number}", task["site"], task["text"]) for number, task in enumerate(tasks)])
+    return [task for task, similar_ids in zip(tasks, similar, strict=True) if not similar_ids]
 
 
-def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any]) -> Task:
+def change(db: Database, account: Account, task_id: str, changes: Mapping[str, Any]) -> Task:
     """Change what is told of a task: who proposed it until it is decided, a lead always. What was sent back is proposed
     again. Raises NotFound, NotAllowed, InputError."""
-    columns = columns_of(given)
-    alike, = _alike(db, account.project, [(task_id, columns["site"], columns["text"])])
+    columns = columns_of(changes)
+    similar, = _alike(db, account.project, [(task_id, columns["site"], columns["text"])])
     with db.writing() as session:
         task = _of(session, account, task_id)
         own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
@@ -132,7 +132,7 @@ def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any
             setattr(task, name, value)
         if task.state == RETURNED and own:
             task.state, task.reason = PROPOSED, ""
-        task.alike = alike
+        task.alike = similar
         audit.note(session, account.name, "task changed", task=task_id)
         return task
 
@@ -162,13 +162,13 @@ def decide(db: Database, account: Account, task_id: str, state: str, reason: str
 def find(db: Database, account: Account, state: str = "", search: str = "", site: str = "", category: str = "",
          page: int = 1) -> Found:
     """A page of the project's tasks, the newest first: of a state, a site and a category, with words in their text."""
-    here = [Task.project == account.project]
-    here += [column == value for column, value in ((Task.site, site), (Task.category, category)) if value]
-    here += [Task.text.icontains(word, autoescape=True) for word in storable(search).split()[:20]]
-    sought = [*here, Task.state == state] if state else here
+    conditions = [Task.project == account.project]
+    conditions += [column == value for column, value in ((Task.site, site), (Task.category, category)) if value]
+    conditions += [Task.text.icontains(word, autoescape=True) for word in storable(search).split()[:20]]
+    sought = [*conditions, Task.state == state] if state else conditions
     with db.reading() as session:
         by_state = {name: count for name, count in session.execute(
-            select(Task.state, func.count()).where(*here).group_by(Task.state))}
+            select(Task.state, func.count()).where(*conditions).group_by(Task.state))}
         rows = list(session.scalars(select(Task).where(*sought).order_by(Task.made_at.desc(), Task.id)
                                     .offset((page - 1) * PAGE).limit(PAGE)))
         total = by_state.get(state, 0) if state else sum(by_state.values())
@@ -179,8 +179,8 @@ def show(db: Database, account: Account, task_id: str) -> tuple[Listed, list[Tas
     """A task, and those that were nearly the same when it was proposed. Raises NotFound."""
     with db.reading() as session:
         task = _of(session, account, task_id)
-        alike = session.scalars(select(Task).where(Task.id.in_(task.alike), Task.project == task.project))
-        return _listed(session, account, [task])[0], list(alike)
+        similar = session.scalars(select(Task).where(Task.id.in_(task.alike), Task.project == task.project))
+        return _listed(session, account, [task])[0], list(similar)
 
 
 def seeds(db: Database, account: Account) -> list[Task]:
@@ -204,12 +204,12 @@ def recorded(session: Session, task_ids: Iterable[str]) -> dict[str, int]:
 def _listed(session: Session, account: Account, tasks: Sequence[Task]) -> list[Listed]:
     counts = recorded(session, [task.id for task in tasks])
     objections: dict[str, list[Assignment]] = {}
-    for each in session.scalars(select(Assignment).where(
+    for assignment in session.scalars(select(Assignment).where(
             Assignment.task_id.in_([task.id for task in tasks]), Assignment.state == UNACHIEVABLE)
             .order_by(Assignment.changed_at)):
-        objections.setdefault(each.task_id, []).append(each)
-    told = ends.with_ends(session, account, tasks)
-    return [Listed(task, task.id in told, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
+        objections.setdefault(assignment.task_id, []).append(assignment)
+    with_end = ends.with_ends(session, account, tasks)
+    return [Listed(task, task.id in with_end, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
 
 
 def _of(session: Session, account: Account, task_id: str) -> Task:
@@ -219,27 +219,30 @@ def _of(session: Session, account: Account, task_id: str) -> Task:
     return task
 
 
-def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, state: str) -> list[Task]:
+def _add(db: Database, project: str, tasks: list[dict[str, Any]], user_name: str, state: str) -> list[Task]:
     now = datetime.now(UTC)
-    rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=who,
-                 made_at=now + timedelta(microseconds=number), decided_by=who if state == ACCEPTED else None, reason="",
-                 **columns_of(each)) for number, each in enumerate(given)]  # in the order in which they were given
-    for task, alike in zip(rows, _alike(db, project, [(task.id, task.site, task.text) for task in rows]), strict=True):
-        task.alike = alike
+    rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=user_name,
+                 made_at=now + timedelta(microseconds=number), decided_by=user_name if state == ACCEPTED else None,
+                 reason="",
+                 **columns_of(fields)) for number, fields in enumerate(tasks)]  # in the order in which they were given
+    for task, similar in zip(rows, _alike(db, project, [(task.id, task.site, task.text) for task in rows]),
+                             strict=True):
+        task.alike = similar
     with db.writing() as session:
         session.add_all(rows)
-        audit.note(session, who, "tasks added", project=project, count=len(rows))
+        audit.note(session, user_name, "tasks added", project=project, count=len(rows))
     return rows
 
 
-def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def columns_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of what is told of a task; raises InputError."""
-    told = {name: value.strip() if isinstance(value, str) else value for name, value in storable(dict(given)).items()}
-    if errors := _SCHEMA.validate(told):
+    values = {name: value.strip() if isinstance(value, str) else value for name,
+              value in storable(dict(fields)).items()}
+    if errors := _SCHEMA.validate(values):
         field, reasons = next(iter(errors.items()))
         raise InputError(ErrorText("field %(field)s: %(why)s", field=field,
                                    why=reasons[0] if isinstance(reasons, list) else reasons))
-    row = _BLANK | _SCHEMA.load(told)
+    row = _BLANK | _SCHEMA.load(values)
     if row["url"]:
         address = split_address(row["url"])
         if address.scheme not in ("http", "https") or not address.hostname:

@@ -28,9 +28,9 @@ def coverage(db: Database, project: str) -> dict[str, list[Row]]:
              .where(Demonstration.project == project, Demonstration.status != INVALID,
                     Demonstration.task_id.is_not(None))
              .group_by(Demonstration.task_id).subquery())
-    there = func.coalesce(count.c.count, 0)
-    useful = func.sum(case((there < Task.wanted, there), else_=Task.wanted))
-    found = {}
+    recorded_count = func.coalesce(count.c.count, 0)
+    useful = func.sum(case((recorded_count < Task.wanted, recorded_count), else_=Task.wanted))
+    by_kind = {}
     with db.reading() as session:
         for kind in KINDS:
             column = getattr(Task, kind)
@@ -39,5 +39,5 @@ def coverage(db: Database, project: str) -> dict[str, list[Row]]:
                 .outerjoin(count, count.c.task_id == Task.id)
                 .where(Task.project == project, Task.state == ACCEPTED).group_by(column)
                 .order_by(func.sum(Task.wanted).desc(), column).limit(MOST))
-            found[kind] = [Row(value, tasks, int(wanted), int(recorded)) for value, tasks, wanted, recorded in rows]
-    return found
+            by_kind[kind] = [Row(value, tasks, int(wanted), int(recorded)) for value, tasks, wanted, recorded in rows]
+    return by_kind

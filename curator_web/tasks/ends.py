@@ -46,10 +46,10 @@ def with_ends(session: Session, account: Account, tasks: Sequence[Task]) -> set[
     ids = [task.id for task in tasks]
     if account.leads or session.get_one(Project, account.project).answers_shown:
         return set(ids)
-    taken = set(session.scalars(select(Assignment.task_id).where(
+    taken_ids = set(session.scalars(select(Assignment.task_id).where(
         Assignment.task_id.in_(ids), Assignment.who == account.name, Assignment.state == TAKEN)))
     return {task.id for task in tasks
-            if task.id not in taken and (account.reviews or task.proposed_by == account.name)}
+            if task.id not in taken_ids and (account.reviews or task.proposed_by == account.name)}
 
 
 def show_answers(db: Database, account: Account, shown: bool) -> None:

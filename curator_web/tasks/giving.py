@@ -66,15 +66,15 @@ def held(db: Database, account: Account) -> Task | None:
         return _held(session, account)
 
 
-def tie(session: Session, row: Demonstration, told: Provenance | None, who: str | None) -> None:
+def tie(session: Session, row: Demonstration, provenance: Provenance | None, user_name: str | None) -> None:
     """Have a demonstration be of the task that its recording tells, if its project has that; and the task recorded for
     who was given it."""
-    project, _, task_id = (told or {}).get("task_id", "").partition(_SEPARATOR)
+    project, _, task_id = (provenance or {}).get("task_id", "").partition(_SEPARATOR)
     task = session.get(Task, task_id) if project == row.project else None
     if task is None or task.project != project:
         return
     row.task_id = task.id
-    if assignment := session.get(Assignment, (task.id, who or LOCAL)):
+    if assignment := session.get(Assignment, (task.id, user_name or LOCAL)):
         assignment.state, assignment.reason, assignment.changed_at = RECORDED, "", datetime.now(UTC)
 
 
@@ -87,14 +87,16 @@ def _held(session: Session, account: Account) -> Task | None:
 
 def _free(session: Session, account: Account) -> Task | None:
     """What is wanted more often than it is there or on its way, and was not given to this person."""
-    there = (select(func.count()).select_from(Demonstration)
-             .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID,
-                    Demonstration.project == Task.project)
-             .correlate(Task).scalar_subquery())
+    recorded_count = (select(func.count()).select_from(Demonstration)
+                      .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID,
+                             Demonstration.project == Task.project)
+                      .correlate(Task).scalar_subquery())
     coming = (select(func.count()).select_from(Assignment)
               .where(Assignment.task_id == Task.id, Assignment.state == TAKEN,
                      Assignment.changed_at > datetime.now(UTC) - KEPT_FOR).correlate(Task).scalar_subquery())
-    given = select(Assignment.task_id).where(Assignment.who == account.name)
+    assigned = select(Assignment.task_id).where(Assignment.who == account.name)
     return session.scalars(
-        select(Task).where(Task.project == account.project, Task.state == ACCEPTED, Task.wanted > there + coming,
-                           Task.id.not_in(given)).order_by(there + coming, Task.made_at, Task.id).limit(1)).first()
+        select(Task).where(Task.project == account.project, Task.state == ACCEPTED, Task.wanted > recorded_count
+                           + coming,
+                           Task.id.not_in(assigned)).order_by(recorded_count + coming, Task.made_at,
+                                                              Task.id).limit(1)).first()

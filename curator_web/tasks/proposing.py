@@ -87,8 +87,8 @@ def prompt(wished: Wish, examples: Sequence[dict[str, str]]) -> list[dict[str, s
     """The messages; examples are JSON, so that no text of one ends it."""
     about = f" on the website {json.dumps(wished.site, ensure_ascii=False)}" if wished.site else ""
     about += f" of the category {json.dumps(wished.category, ensure_ascii=False)}" if wished.category else ""
-    lines = [json.dumps({name: value for name, value in each.items() if value}, ensure_ascii=False)
-             for each in examples]
+    lines = [json.dumps({name: value for name, value in example.items() if value}, ensure_ascii=False)
+             for example in examples]
     shown = "Examples:\n" + "\n".join(lines) + "\n\n" if lines else ""
     tasks = "1 new task" if wished.count == 1 else f"{wished.count} new tasks"
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": f"{shown}Propose {tasks}{about}."}]
@@ -108,52 +108,52 @@ def read(answer: str) -> list[Any]:
             text = text[len(fence):-4].strip()
             break
     if text.startswith("["):
-        found = _json(text, "it is no JSON array")
+        entries = _json(text, "it is no JSON array")
     else:
-        found = [_json(line, f"line {number} is no JSON") for number, line in
-                 enumerate(text.split("\n"), 1) if line.strip()]
-    if not found or not any(isinstance(each, dict) for each in found):
+        entries = [_json(line, f"line {number} is no JSON") for number, line in
+                   enumerate(text.split("\n"), 1) if line.strip()]
+    if not entries or not any(isinstance(entry, dict) for entry in entries):
         raise InputError(ErrorText("the model's answer holds no tasks; nothing was stored"))
-    return found
+    return entries
 
 
 def rows(entries: Sequence[Any], wished: Wish) -> tuple[list[dict[str, Any]], Counter[str]]:
     """What can be proposed of them (TaskSchema), and why the others cannot, counted."""
-    found, wrong = list[dict[str, Any]](), Counter[str]()
+    tasks, wrong = list[dict[str, Any]](), Counter[str]()
     for entry in entries:
-        if len(found) == wished.count:
+        if len(tasks) == wished.count:
             wrong["more than were asked for"] += 1
             continue
         try:
-            found.append(_row(entry, wished))
+            tasks.append(_row(entry, wished))
         except InputError as error:
             wrong[str(error)] += 1
-    return found, wrong
+    return tasks, wrong
 
 
 def store(db: Database, project: str, answer: str, wished: Wish, model: str) -> Outcome:
     """Propose what of an answer is no task that is there already. Raises InputError for an answer that is none."""
-    found, wrong = rows(read(answer), wished)
-    new = bank.without_alike(db, project, found)
+    tasks, wrong = rows(read(answer), wished)
+    new = bank.without_alike(db, project, tasks)
     if new:
         bank.add_proposals(db, project, new, f"model {model}")
-    return Outcome(len(new), len(found) - len(new), wrong)
+    return Outcome(len(new), len(tasks) - len(new), wrong)
 
 
 def _row(entry: Any, wished: Wish) -> dict[str, Any]:
     if not isinstance(entry, dict):
         raise InputError(ErrorText("no object"))
-    told = {name: value for name in _TOLD if (value := entry.get(name)) not in (None, "")}
-    if wrong := next((name for name, value in told.items() if not isinstance(value, str)), None):
+    fields = {name: value for name in _TOLD if (value := entry.get(name)) not in (None, "")}
+    if wrong := next((name for name, value in fields.items() if not isinstance(value, str)), None):
         raise InputError(ErrorText("field %(wrong)s: no text", wrong=wrong))
     if wished.site:
-        host = split_address(told.get("url", "")).hostname
+        host = split_address(fields.get("url", "")).hostname
         if not host or not f".{host}".endswith(f".{wished.site}"):
-            told.pop("url", None)
-        told["site"] = wished.site
+            fields.pop("url", None)
+        fields["site"] = wished.site
     if wished.category:
-        told["category"] = wished.category
-    return bank.columns_of(told)
+        fields["category"] = wished.category
+    return bank.columns_of(fields)
 
 
 def _json(text: str, wrong: str) -> Any:

@@ -163,8 +163,8 @@ def expect_name(name: str) -> None:
 
 def expect_free(session: Session, name: str) -> None:
     """Raises InputError for a name that somebody has, or had."""
-    if taken := session.get(User, name):
-        was = "; it was removed, and its name stays its own" if taken.state == REMOVED else ""
+    if existing := session.get(User, name):
+        was = "; it was removed, and its name stays its own" if existing.state == REMOVED else ""
         raise InputError(ErrorText("name: there is a user %(name)r already%(was)s", name=name, was=was))
 
 

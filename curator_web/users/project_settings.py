@@ -78,9 +78,9 @@ class Settings:
         return tuple(kind for kind in all_kinds() if kind not in self.unused_checks
                      and (kind != UNUSED_INTENT or self.unused_intents))
 
-    def counts_as(self, other: "Settings") -> bool:
+    def counts_as(self, other_settings: "Settings") -> bool:
         """Whether the same turns are to check."""
-        return all(getattr(self, name) == getattr(other, name) for name in COUNTED)
+        return all(getattr(self, name) == getattr(other_settings, name) for name in COUNTED)
 
 
 def of(session: Session, project: str) -> Settings:
@@ -109,16 +109,16 @@ def split_rule(db: Database, project: str) -> dict[str, Any] | None:
 def told(db: Database, project: str) -> dict[str, Any]:
     """All of it, as SettingsSchema has it."""
     now = read(db, project)
-    return {"unused_intents": [each for each in BROWSER_INTENTS if each in now.unused_intents],
+    return {"unused_intents": [intent for intent in BROWSER_INTENTS if intent in now.unused_intents],
             "unused_checks": sorted(now.unused_checks), "review_steps": now.review_steps,
             "training_first": now.training_first, "pass_mark": now.pass_mark, "splits": split_rule(db, project)}
 
 
-def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[str]:
+def change(session: Session, account: Account, changes: Mapping[str, Any]) -> set[str]:
     """Set what is given for the account's project, within a transaction; what is not given stays. Returns the names of
     what is another than before. Raises NotAllowed, InputError naming the field."""
     expect_lead(account)
-    wanted = validated(storable(dict(given)), _SCHEMA, "settings")
+    wanted = validated(storable(dict(changes)), _SCHEMA, "settings")
     session.get_one(Project, account.project, with_for_update=True)
     row = session.get(ProjectSettings, account.project)
     if row is None:
@@ -137,8 +137,9 @@ def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[
     if "splits" in changed:
         row.splits = wanted["splits"]
     row.content = row.content | {name: wanted[name] for name in changed - {"splits"}}
-    told: dict[str, Any] = {name: bool(wanted[name]) if name == "splits" else wanted[name] for name in sorted(changed)}
-    audit.note(session, account.name, "settings changed", None, project=account.project, **told)
+    details: dict[str, Any] = {name: bool(wanted[name]) if name == "splits" else wanted[name]
+                               for name in sorted(changed)}
+    audit.note(session, account.name, "settings changed", None, project=account.project, **details)
     return changed
 
 

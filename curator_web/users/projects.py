@@ -65,13 +65,13 @@ def everything(db: Database) -> list[Project]:
 
 def named(db: Database, project: str | None) -> str:
     """The project that is meant on the server's command line: of this id, or the only one. Raises InputError."""
-    held = [each.id for each in everything(db)]
-    if project in held:
+    project_ids = [project_row.id for project_row in everything(db)]
+    if project in project_ids:
         return project
-    if project is None and len(held) == 1:
-        return held[0]
+    if project is None and len(project_ids) == 1:
+        return project_ids[0]
     raise InputError(f"--project: {'name one' if project is None else f'there is no {project[:40]!r}'}; "
-                     f"there {'is' if len(held) == 1 else 'are'} {', '.join(held)}")
+                     f"there {'is' if len(project_ids) == 1 else 'are'} {', '.join(project_ids)}")
 
 
 def add(db: Database, project: str, name: str, account: Account | None = None) -> Project:
@@ -122,12 +122,12 @@ def member_names(db: Database, project: str) -> list[str]:
         return list(session.scalars(_of_members(select(Member.who), project)))
 
 
-def _of_members(asked: Select, project: str) -> Select:
-    return (asked.join(User, User.name == Member.who).where(Member.project == project, User.state == ACTIVE)
+def _of_members(query: Select, project: str) -> Select:
+    return (query.join(User, User.name == Member.who).where(Member.project == project, User.state == ACTIVE)
             .order_by(Member.who))
 
 
-def set_member(db: Database, project: str, who: str, role: str | None, account: Account | None = None) -> None:
+def set_member(db: Database, project: str, user_name: str, role: str | None, account: Account | None = None) -> None:
     """Have somebody in a project as annotator, validator or lead; with None, no longer. Only its lead may.
 
     Who goes gives back what they had to do there. Raises NotAllowed; InputError for somebody or a role that does not
@@ -143,9 +143,9 @@ def set_member(db: Database, project: str, who: str, role: str | None, account: 
     with db.writing() as session:
         if session.get(Project, project, with_for_update=True) is None:
             raise InputError(ErrorText("there is no project %(project)r", project=project[:40]))
-        user = session.get(User, storable(who))
+        user = session.get(User, storable(user_name))
         if user is None or user.state == REMOVED:
-            raise InputError(ErrorText("field who: there is no user %(who)r", who=who[:80]))
+            raise InputError(ErrorText("field who: there is no user %(who)r", who=user_name[:80]))
         row = session.get(Member, (project, user.name))
         if row and row.role == LEAD != role and leads(session, project) == 1:
             raise InputError(ErrorText("%(name)s is the only lead of this project; make somebody else one first",

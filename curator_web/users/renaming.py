@@ -71,11 +71,11 @@ def rename(db: Database, old: str, new: str, *, by: str = BY_COMMAND) -> bool:
 def _in_json(session: Session, old: str, new: str) -> None:
     def renamed(value: Any) -> Any:
         if isinstance(value, list):
-            return [renamed(each) for each in value]
+            return [renamed(entry) for entry in value]
         return new if value == old else value
     for model, column, fields in _IN_JSON:
         for row in session.scalars(select(model).execution_options(yield_per=1000)):
-            held = getattr(row, column)
-            changed = held | {field: renamed(held[field]) for field in fields if field in held}
-            if changed != held:
+            content = getattr(row, column)
+            changed = content | {field: renamed(content[field]) for field in fields if field in content}
+            if changed != content:
                 setattr(row, column, changed)

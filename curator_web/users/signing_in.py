@@ -13,30 +13,30 @@ WRONG = ErrorText("the name or the password is wrong")
 WRONG_CODE = ErrorText("the code is wrong, or was used already")
 
 
-def check_password(db: Database, tries: Tries, name: str, password: str, address: str,
+def check_password(db: Database, sign_in_attempts: Tries, name: str, password: str, address: str,
                    browser: str | None = None) -> User:
     """The user with that name and password, asked for from a network address and a browser.
 
     Raises NotSignedIn, and TooManyTries after many failures, without looking at the password; both tell nothing of
     whether there is such a name. `browser`: see Tries.reserve.
     """
-    reserved = tries.reserve(name, address, browser)
+    reserved = sign_in_attempts.reserve(name, address, browser)
     user = user_named(db, name)
-    kept = user.password_hash if user and user.state == ACTIVE else None
+    stored_hash = user.password_hash if user and user.state == ACTIVE else None
     try:
-        right = passwords.is_right(kept, password)
+        is_right = passwords.is_right(stored_hash, password)
     except Busy:
-        tries.give_back(reserved)
+        sign_in_attempts.give_back(reserved)
         raise
-    if user is None or not right:
+    if user is None or not is_right:
         raise NotSignedIn(WRONG)
-    tries.succeed(reserved)
+    sign_in_attempts.succeed(reserved)
     return user
 
 
-def check_code(factors: SecondFactors, tries: Tries, name: str, code: str, address: str) -> None:
+def check_code(factors: SecondFactors, sign_in_attempts: Tries, name: str, code: str, address: str) -> None:
     """Have a code of the second factor of a user, whose password was right; raises NotSignedIn, TooManyTries."""
-    reserved = tries.reserve(name, address, what="code")
+    reserved = sign_in_attempts.reserve(name, address, kind="code")
     if not factors.is_right(name, code):
         raise NotSignedIn(WRONG_CODE)
-    tries.succeed(reserved)
+    sign_in_attempts.succeed(reserved)

@@ -38,7 +38,7 @@ class Tries:
         """`key`: what digests are made with; it does not stand in the same place as the digests."""
         self._db, self._key = db, key
 
-    def reserve(self, name: str, address: str, browser: str | None = None, *, what: str = "name") -> Reserved:
+    def reserve(self, name: str, address: str, browser: str | None = None, *, kind: str = "name") -> Reserved:
         """Count a try that is about to be made; raises TooManyTries when there were too many within the time.
 
         `what` is tried for that name: tries of other things are counted apart.
@@ -50,7 +50,7 @@ class Tries:
             counters = [(self._digest("browser", browser), AT_ONE_NAME)]
         else:
             counters = [(self._digest("address", _network(address)), FROM_ONE_ADDRESS),
-                        (self._digest(what, name), AT_ONE_NAME)]
+                        (self._digest(kind, name), AT_ONE_NAME)]
         now = datetime.now(UTC)
         with self._db.writing() as session:  # undone by the error: only tries that are made are counted
             for key, limit in counters:
@@ -100,9 +100,9 @@ def _give_back(session: Session, keys: tuple[str, ...]) -> None:
 def _network(address: str) -> str:
     """What counts as one address: of IPv6 the network, as each customer has 2^64 addresses."""
     try:
-        found = ipaddress.ip_address(address)
+        parsed = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if isinstance(found, ipaddress.IPv6Address) and not found.ipv4_mapped:
-        return str(ipaddress.ip_network((found, IPV6_NETWORK), strict=False))
-    return str(getattr(found, "ipv4_mapped", None) or found)
+    if isinstance(parsed, ipaddress.IPv6Address) and not parsed.ipv4_mapped:
+        return str(ipaddress.ip_network((parsed, IPV6_NETWORK), strict=False))
+    return str(getattr(parsed, "ipv4_mapped", None) or parsed)

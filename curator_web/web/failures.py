@@ -64,9 +64,9 @@ def _own_error(error: DemotapeError) -> Response:
     if isinstance(error, Damaged):
         reason = services().store.without_paths(error.reason)
         damage.note(services().db, [LeftOut(error.demonstration, reason)])
-        told = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. The others are not concerned. Import "
-                 "its recording again.", id=error.demonstration, why=reason)
-        return _answer(409, told, title=_("Damaged"))
+        message = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. The others are not concerned. "
+                    "Import its recording again.", id=error.demonstration, why=reason)
+        return _answer(409, message, title=_("Damaged"))
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
     return _answer(code, _sentence(services().store.without_paths(error_words(error))))
 

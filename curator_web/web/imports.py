@@ -47,14 +47,14 @@ def receive() -> Response:
     if not 0 < len(files) <= FILES_LIMIT:
         raise InputError(ErrorText("field package: choose 1 to %(files_limit)s packages (zip files) first",
                                    files_limit=FILES_LIMIT))
-    who, refused = account(), list[str]()
+    caller, refused = account(), list[str]()
     for file in files:
         name = _shown(file.filename or "")
         if file.stream.read(len(_ZIP)) != _ZIP:
             refused.append(f"{name}: not a zip file")
             continue
-        services().jobs.add(KIND, who.name, {"file": _keep(file), "name": name, "who": who.name},
-                            project=who.project)
+        services().jobs.add(KIND, caller.name, {"file": _keep(file), "name": name, "who": caller.name},
+                            project=caller.project)
     if len(refused) == len(files):
         raise InputError(ErrorText("nothing was imported; %(which)s", which="; ".join(refused)))
     if request.headers.get("HX-Request"):
@@ -72,10 +72,10 @@ def _keep(file: FileStorage) -> str:
     """Write the package under a name that the sender has no say in; returns the name."""
     file.stream.seek(0)
     name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
-    with store.temporary.file() as (kept, temporary):
-        file.save(kept, PIECE)
-        kept.flush()
-        os.fsync(kept.fileno())
+    with store.temporary.file() as (stored, temporary):
+        file.save(stored, PIECE)
+        stored.flush()
+        os.fsync(stored.fileno())
         store.files.keep(name, temporary)
     return name
 

@@ -20,6 +20,6 @@ def show() -> str:
 def again(job_id: int) -> Response:
     """Try a job again that failed."""
     services().jobs.again(job_id, account())
-    places = {url_for(name) for name in ("imports.show", "exports.show", "team.changes")}
+    allowed = {url_for(name) for name in ("imports.show", "exports.show", "team.changes")}
     back = request.form.get("back", "")
-    return redirect(back if back in places else url_for(".show") if account().leads else url_for("imports.show"), 303)
+    return redirect(back if back in allowed else url_for(".show") if account().leads else url_for("imports.show"), 303)

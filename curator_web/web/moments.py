@@ -84,25 +84,25 @@ def external_frame(recording_id: str, milliseconds: int) -> Response:
     return response
 
 
-def moment(found: ReviewView, view: str) -> Moment:
+def moment(review_view: ReviewView, view: str) -> Moment:
     """What the selected turn's view needs; raises InputError for a view that does not exist."""
     if view not in VIEWS:
         raise InputError(ErrorText("view: %(view)r is none; %(which)s are", view=view[:40], which=", ".join(VIEWS)))
-    turn = found.selected
+    turn = review_view.selected
     if turn and view in adding_view.VIEWS:
-        return _adding(found, turn, view)
+        return _adding(review_view, turn, view)
     if turn is None or turn.is_chat or not turn.state:
         return Moment("screenshot")
-    store, name = services().store, found.row.recording
-    plain = Moment(view, store.has_video(name), _after(found, turn),
+    store, name = services().store, review_view.row.recording
+    plain = Moment(view, store.has_video(name), _after(review_view, turn),
                    network=store.has_network(name) or store.has_console(name))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 
-def _adding(found: ReviewView, turn: TurnView, view: str) -> Moment:
+def _adding(review_view: ReviewView, turn: TurnView, view: str) -> Moment:
     """A step of adding an action: in another page than the turn's, perhaps."""
-    recording = services().store.open(found.row.recording)
-    step = adding(found, turn, view, recording)
+    recording = services().store.open(review_view.row.recording)
+    step = adding(review_view, turn, view, recording)
     plain = Moment(view, adding=step)
     if step.shown is None or not plain.chooses:
         return plain
@@ -126,7 +126,7 @@ def _compared(recording: Recording, state: TurnState, time: float) -> tuple[floa
 def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
     times = [turn.turn["timestamp"] - before for before in alternatives.BEFORE] if plain.video else []
     return {"screenshots": listed(alternatives.screenshots, recording, turn.turn),
-            "frames": [each for each in times if each >= 0]}
+            "frames": [time for time in times if time >= 0]}
 
 
 def _change(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
@@ -151,20 +151,21 @@ _SHOWN = {
 
 def _time(turn: TurnView) -> float:
     """The moment that a turn's picture shows, seconds of the recording."""
-    taken = turn.state["screenshot_time"]
-    return turn.turn["timestamp"] if taken is None else min(taken, turn.turn["timestamp"])
+    picture_time = turn.state["screenshot_time"]
+    return turn.turn["timestamp"] if picture_time is None else min(picture_time, turn.turn["timestamp"])
 
 
-def _after(found: ReviewView, turn: TurnView) -> TurnView | None:
-    later = [*found.turns[turn.number:], *found.split_off]
-    return next((each for each in later if each.state.get("screenshot") and each.state["tab"] == turn.state["tab"]),
+def _after(review_view: ReviewView, turn: TurnView) -> TurnView | None:
+    later = [*review_view.turns[turn.number:], *review_view.split_off]
+    return next((following for following in later if following.state.get("screenshot")
+                 and following.state["tab"] == turn.state["tab"]),
                 None)
 
 
 def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:
     """The page, opened at the present target."""
-    found = tree.of_state(recording, turn.state)
-    return found.lines(opened=found.way(found.find(turn.uid)))
+    page_tree = tree.of_state(recording, turn.state)
+    return page_tree.lines(opened=page_tree.way(page_tree.find(turn.uid)))
 
 
 def _targets(turn: TurnView, recording: Recording) -> list[dict[str, Any]]:

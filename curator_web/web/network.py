@@ -71,11 +71,11 @@ def written(review: library.Review, turn_id: str) -> Written:
 
 def _span(review: library.Review, turn_id: str) -> tuple[float, float | None]:
     before, behind = review.elsewhere
-    turn = next((each for each in review.turns if each["id"] == turn_id), None)
+    turn = next((candidate for candidate in review.turns if candidate["id"] == turn_id), None)
     if turn is None:
         raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
-    acted = [each["timestamp"] for each in (*before, *review.turns, *behind)
-             if each["type"] == "browser" and not each["dropped"]]
+    acted = [acting_turn["timestamp"] for acting_turn in (*before, *review.turns, *behind)
+             if acting_turn["type"] == "browser" and not acting_turn["dropped"]]
     later = [time for time in acted if time > turn["timestamp"]]
     is_first = all(time >= turn["timestamp"] for time in acted)
     return 0.0 if is_first else turn["timestamp"], min(later, default=None)

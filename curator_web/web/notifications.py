@@ -45,11 +45,11 @@ def read() -> Response:
     return redirect(url_for(".show"), 303)
 
 
-def place_of(told: reading.Told) -> str:
+def place_of(notification: reading.Told) -> str:
     """The address of what a notification tells of."""
-    row = told.row
+    row = notification.row
     if row.demonstration_id:
-        return url_for("pages.review", demonstration_id=row.demonstration_id, turn=told.turn)
+        return url_for("pages.review", demonstration_id=row.demonstration_id, turn=notification.turn)
     if row.task_id:
         return url_for("tasks.show", task_id=row.task_id)
     if row.kind == ASSIGNED:
@@ -59,5 +59,5 @@ def place_of(told: reading.Told) -> str:
     pages = {exporting.KIND: "exports.show", bulk_changes.KIND: "team.changes", recounts.KIND: "project_settings.show",
              replays.KIND: "proofs.runs", outcome_trials.KIND: "pages.index",
              proposing_tasks.KIND: "task_proposals.index"}
-    endpoint = pages.get(told.work or "", "imports.show")
+    endpoint = pages.get(notification.work or "", "imports.show")
     return url_for(endpoint, project=row.project)

@@ -39,6 +39,6 @@ def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
 def proposals(review: library.Review) -> list[OutcomeCheck]:
     """Checks that the session suggests and that are not there yet; raises InputError when it shows no page."""
     recording = services().store.open(review.row.recording)
-    there = review.outcome["checks"] if review.outcome else []
-    found = listed(trying.proposals, recording, review.turns, review.part)
-    return [each for each in found if each not in there]
+    existing = review.outcome["checks"] if review.outcome else []
+    suggested = listed(trying.proposals, recording, review.turns, review.part)
+    return [check for check in suggested if check not in existing]

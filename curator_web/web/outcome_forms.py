@@ -129,23 +129,23 @@ def of_check(check: OutcomeCheck, place: str, name: str | None) -> CheckForm:
 
 def values_of(check: OutcomeCheck) -> dict[str, str]:
     """What stands in the fields of a check's form."""
-    given: Mapping[str, Any] = check
-    plain = {name: str(given[name]) for name in ("css", "attribute", "page", "method", "expression", "task_type",
-                                                 "task_status", "reason") if name in given}
+    fields: Mapping[str, Any] = check
+    plain = {name: str(fields[name]) for name in ("css", "attribute", "page", "method", "expression", "task_type",
+                                                  "task_status", "reason") if name in fields}
     if "least" in check:
         plain["least"] = f"{check['least']:g}"
     if "status" in check:
         plain["status"] = "any" if check["status"] is None else str(check["status"])
-    lines = {name: "\n".join(f"{key} = {match['exact'][0]}" for key, match in given[name].items() if _is_plain(match))
-             for name in ("query", "body") if name in given}
+    lines = {name: "\n".join(f"{key} = {match['exact'][0]}" for key, match in fields[name].items() if _is_plain(match))
+             for name in ("query", "body") if name in fields}
     return plain | lines | {"before": "\n".join(check.get("before", ()))} | _of_match(check.get("match", {}))
 
 
 def _of_match(match: Match) -> dict[str, str]:
-    given: Mapping[str, Any] = match
-    found = {name: "\n".join(given.get(name, ())) for name in ("exact", "one_of", "excludes")}
-    found |= {name: "\n".join(OR.join(each) for each in given.get(name, ())) for name in ("includes", "numbers")}
-    return found | {"fuzzy": match.get("fuzzy", "")}
+    fields: Mapping[str, Any] = match
+    values = {name: "\n".join(fields.get(name, ())) for name in ("exact", "one_of", "excludes")}
+    values |= {name: "\n".join(OR.join(group) for group in fields.get(name, ())) for name in ("includes", "numbers")}
+    return values | {"fuzzy": match.get("fuzzy", "")}
 
 
 def _is_plain(match: Match) -> bool:
@@ -197,8 +197,8 @@ def _read(form: CheckForm, shown: Mapping[str, str]) -> dict[str, Any]:
             form.errors[name] = str(error)
             continue
         if name in ("query", "body"):
-            kept = {key: each for key, each in check.get(name, {}).items() if not _is_plain(each)}
-            value = kept | (value or {}) or None
+            retained = {key: match for key, match in check.get(name, {}).items() if not _is_plain(match)}
+            value = retained | (value or {}) or None
         into.pop(name, None)
         if value is not None:
             into[name] = None if value == "any" and name == "status" else value
@@ -223,20 +223,20 @@ def _alternatives(text: str) -> list[list[str]]:
 
 
 def _numbers(text: str) -> list[list[str]]:
-    found = _alternatives(text)
-    if wrong := [each for line in found for each in line if not _NUMBER.fullmatch(each)]:
+    alternatives = _alternatives(text)
+    if wrong := [number for line in alternatives for number in line if not _NUMBER.fullmatch(number)]:
         raise ValueError(_("“%(text)s” is no comparison such as >= 12, < 700 or == 3.", text=wrong[0][:40]))
-    return found
+    return alternatives
 
 
 def _named(text: str) -> dict[str, Match]:
-    found: dict[str, Match] = {}
+    matches: dict[str, Match] = {}
     for line in _lines(text):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise ValueError(_("“%(text)s” is not of the form name = text.", text=line[:40]))
-        found[name.strip()] = {"exact": [value.strip()]}
-    return found
+        matches[name.strip()] = {"exact": [value.strip()]}
+    return matches
 
 
 def _least(text: str) -> float:
@@ -274,12 +274,12 @@ _READ: dict[str, Callable[[str], Any]] = {
 def _refused_by_format(check: OutcomeCheck) -> dict[str, str]:
     """What the format has against a check, by the field that it stands in."""
     errors = OutcomeCheckSchema().validate(check)
-    found = {}
-    for name, told in errors.items():
-        inner = told if name == "match" and isinstance(told, dict) else {name: told}
+    reasons = {}
+    for name, field_errors in errors.items():
+        inner = field_errors if name == "match" and isinstance(field_errors, dict) else {name: field_errors}
         for part, messages in inner.items():
-            found[part if part in LABELS else "match"] = first_error(messages)[1]
-    return found
+            reasons[part if part in LABELS else "match"] = first_error(messages)[1]
+    return reasons
 
 
 def _text(text: str) -> str:

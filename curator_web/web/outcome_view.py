@@ -61,10 +61,10 @@ class Trial:
 
 def items(outcome: Outcome | None, section: str) -> list[Item]:
     """The checks of a section of an outcome."""
-    given: Any = outcome or {}
-    listed = given.get(section, ())
-    return [_item(each.get("check", each), f"{section}.{number}", each.get("name", ""), number, len(listed))
-            for number, each in enumerate(listed)]
+    sections: Any = outcome or {}
+    listed = sections.get(section, ())
+    return [_item(entry.get("check", entry), f"{section}.{number}", entry.get("name", ""), number, len(listed))
+            for number, entry in enumerate(listed)]
 
 
 def kind_of(check: OutcomeCheck) -> str:
@@ -80,8 +80,8 @@ def _item(check: OutcomeCheck, place: str, name: str, number: int, count: int) -
     parts = inner["checks"] if groups else []
     return Item(place, name, _("Not: %(kind)s", kind=kind_of(inner)) if negated else kind_of(check),
                 wording.told(check), inside if groups else "", inner["kind"] != "not", number == 0,
-                number == count - 1, tuple(_item(each, f"{inside}.{place_in}", "", place_in, len(parts))
-                                           for place_in, each in enumerate(parts)))
+                number == count - 1, tuple(_item(part, f"{inside}.{part_index}", "", part_index, len(parts))
+                                           for part_index, part in enumerate(parts)))
 
 
 def who(row: Demonstration, manifest: Mapping[str, Any]) -> str:
@@ -92,23 +92,23 @@ def who(row: Demonstration, manifest: Mapping[str, Any]) -> str:
 
 def tried(db: Database, result: Mapping[str, Any], account: Account) -> Trial:
     """A trial as this person may see it."""
-    seen = outcomes.in_sight(db, [row["id"] for row in result["rows"]], account)
-    rows = [Tried(row, seen[row["id"]], _who(seen[row["id"]], row.get("actor", ""), row.get("agent", "")),
+    visible = outcomes.in_sight(db, [row["id"] for row in result["rows"]], account)
+    rows = [Tried(row, visible[row["id"]], _who(visible[row["id"]], row.get("actor", ""), row.get("agent", "")),
                   row["id"] == result["demonstration"], tuple(_reasons(row, result["outcome"])))
-            for row in result["rows"] if row["id"] in seen]
+            for row in result["rows"] if row["id"] in visible]
     done = defaultdict(list)
-    for each in rows:
-        done[each.who].append(each.verdict == "holds")
-    return Trial(rows, {name: (sum(each), len(each)) for name, each in done.items()}, result["outcome"])
+    for tried_row in rows:
+        done[tried_row.who].append(tried_row.verdict == "holds")
+    return Trial(rows, {name: (sum(results), len(results)) for name, results in done.items()}, result["outcome"])
 
 
 def _reasons(row: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
     if "failed" in row:
         yield row["failed"]
-    for check, found in zip(outcome["checks"], row.get("checks", ()), strict=False):
-        if not found["holds"]:
-            state = verdict("unknown" if found["holds"] is None else "does not hold")
-            yield f"{state}: {wording.told(check)}" + (f" ({found['reason']})" if found["reason"] else "")
+    for check, result in zip(outcome["checks"], row.get("checks", ()), strict=False):
+        if not result["holds"]:
+            state = verdict("unknown" if result["holds"] is None else "does not hold")
+            yield f"{state}: {wording.told(check)}" + (f" ({result['reason']})" if result["reason"] else "")
 
 
 def _who(row: Demonstration, actor: str, agent: str) -> str:

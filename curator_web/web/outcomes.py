@@ -36,8 +36,8 @@ def show(demonstration_id: str) -> str:
     """The checks, a form for one of them, and the last trial; asked by htmx, only how far a trial is."""
     if request.headers.get("HX-Request"):
         job = outcome_trials.latest(services().db, demonstration_id)
-        here = url_for(".show", demonstration_id=demonstration_id)
-        return render_template("_jobs.html", jobs=[job] if job else [], here=here)
+        jobs_url = url_for(".show", demonstration_id=demonstration_id)
+        return render_template("_jobs.html", jobs=[job] if job else [], here=jobs_url)
     review = library.review(services().db, demonstration_id)
     return _page(review, _form(review, request.args) if {"new", "edit"} & request.args.keys() else None)
 
@@ -78,12 +78,13 @@ def beside(demonstration_id: str, other: str) -> str:
     db = services().db
     if other not in outcomes.in_sight(db, [other], account()):
         raise NotFound(ErrorText("there is no demonstration %(other)r", other=other[:80]))
-    found = [library.review(db, each) for each in (demonstration_id, other)]
-    first, second = ({turn.id: turn for turn in ReviewView(each).turns} for each in found)
-    steps = parting.aligned(found[0].turns, found[1].turns)
-    who = [outcome_view.who(each.row, services().store.open(each.row.recording).manifest) for each in found]
+    reviews = [library.review(db, name) for name in (demonstration_id, other)]
+    first, second = ({turn.id: turn for turn in ReviewView(review_).turns} for review_ in reviews)
+    steps = parting.aligned(reviews[0].turns, reviews[1].turns)
+    names = [outcome_view.who(review_.row, services().store.open(review_.row.recording).manifest)
+             for review_ in reviews]
     return render_template(
-        "beside.html", row=found[0].row, other=found[1].row, who=who, parts=parting.parting(steps),
+        "beside.html", row=reviews[0].row, other=reviews[1].row, who=names, parts=parting.parting(steps),
         steps=[(first.get(step.first or ""), second.get(step.second or ""), step.same) for step in steps])
 
 
@@ -93,7 +94,7 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
     proposed = points = None
     try:
         if "propose" in args:
-            proposed = [(json.dumps(each, ensure_ascii=False), each) for each in proposals(review)]
+            proposed = [(json.dumps(proposal, ensure_ascii=False), proposal) for proposal in proposals(review)]
         if form and "point" in args:
             points = _points(review)
     except InputError as error:
@@ -107,19 +108,19 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
         locked=ReviewView(review).locked)
 
 
-def _form(review: library.Review, given: Any) -> CheckForm:
+def _form(review: library.Review, values_sent: Any) -> CheckForm:
     """The form that an address or a sent form is about."""
-    place, within = given.get("edit", ""), given.get("within", "")
+    place, within = values_sent.get("edit", ""), values_sent.get("within", "")
     if place:
         if review.outcome is None:
             raise InputError(ErrorText("there are no outcome checks any more"))
         name = arranging.name_at(review.outcome, place) or None
         return outcome_forms.of_check(arranging.check_at(review.outcome, place), place, name)
-    kind = given.get("new", "")
+    kind = values_sent.get("new", "")
     if kind not in outcome_forms.BEGUN:
         raise InputError(ErrorText("field new: %(kind)r is no kind of check", kind=kind[:40]))
-    values = {name: given[name] for name in ("css", "includes") if name in given}
-    return CheckForm(kind, values, within=within, name="" if given.get("when") == "way" and not within else None)
+    values = {name: values_sent[name] for name in ("css", "includes") if name in values_sent}
+    return CheckForm(kind, values, within=within, name="" if values_sent.get("when") == "way" and not within else None)
 
 
 def _save(review: library.Review) -> Response | tuple[str, int]:
@@ -162,9 +163,9 @@ def _keep(outcome: Outcome | None) -> Outcome | None:
     ticked = request.form.getlist("check")
     if not ticked:
         raise InputError(ErrorText("tick what is to be kept"))
-    for each in ticked:
+    for ticked_check in ticked:
         try:
-            check: OutcomeCheck = validated(json.loads(each), _CHECK, "check")
+            check: OutcomeCheck = validated(json.loads(ticked_check), _CHECK, "check")
         except (ValueError, RecursionError):
             raise InputError(ErrorText("field check: is no check")) from None
         outcome = arranging.added(outcome, check)

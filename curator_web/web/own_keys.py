@@ -60,12 +60,12 @@ def show() -> str:
 @blueprint.post("")
 def change() -> str | Response | tuple[str, int]:
     """Keep all keys of the form; or the page again, which says at each key why it cannot be."""
-    given = {each.name: request.form.get(f"key-{each.name}", "") for each in own_keys.ACTIONS}
+    keys_given = {action.name: request.form.get(f"key-{action.name}", "") for action in own_keys.ACTIONS}
     reset = request.form.get("usual", "")
-    given = {} if reset == ALL else {name: "" if name == reset else text for name, text in given.items()}
-    if wrong := own_keys.problems(given):
-        return _page(given, wrong), 400
-    own_keys.keep(services().db, account().name, given)
+    keys_given = {} if reset == ALL else {name: "" if name == reset else text for name, text in keys_given.items()}
+    if wrong := own_keys.problems(keys_given):
+        return _page(keys_given, wrong), 400
+    own_keys.keep(services().db, account().name, keys_given)
     flash(_("All keys are the usual ones again.") if reset == ALL else _("Saved."))
     return redirect(url_for(".show"), 303)
 

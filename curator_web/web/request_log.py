@@ -47,19 +47,19 @@ def register(app: Flask) -> None:
 
 
 def _begin() -> None:
-    given = request.headers.get(HEADER, "")
+    proxied_id = request.headers.get(HEADER, "")
     is_proxied = "werkzeug.proxy_fix.orig" in request.environ
-    g.request_id = given if is_proxied and _GIVEN.fullmatch(given) else secrets.token_hex(8)
+    g.request_id = proxied_id if is_proxied and _GIVEN.fullmatch(proxied_id) else secrets.token_hex(8)
     g.request_began = time.perf_counter()
 
 
 def _log(response: Response) -> Response:
     response.headers[HEADER] = g.request_id
-    who = g.get("account")
+    caller = g.get("account")
     fields: dict[str, Any] = {
         "message": "request", "method": request.method, "route": request.url_rule and request.url_rule.rule,
         "status": response.status_code, "ms": round((time.perf_counter() - g.request_began) * 1000, 1),
-        "address": request.remote_addr, "who": who and who.name, "bytes": response.content_length}
+        "address": request.remote_addr, "who": caller and caller.name, "bytes": response.content_length}
     for name in ("demonstration_id", "recording_id", "job_id", "task_id"):
         if name in (request.view_args or {}):
             fields[name.removesuffix("_id")] = str((request.view_args or {})[name])[:100]

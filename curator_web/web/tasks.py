@@ -22,11 +22,11 @@ def index() -> str:
     """The tasks of the project, found by their state, site, category and words."""
     sought = {name: request.args.get(name, "").strip() for name in ("state", "search", "site", "category")}
     page = min(max(request.args.get("page", 1, type=int), 1), 1_000_000)
-    db, who = services().db, account()
-    found = bank.find(db, who, page=page, **sought)
-    return render_template("tasks.html", found=found, sought=sought, page=page, pages=-(-found.total // bank.PAGE),
-                           states=TASK_STATES, difficulties=bank.DIFFICULTIES, mine=giving.held(db, who),
-                           seeds=bank.seeds(db, who), limit=bank.TEXT_LENGTH, model=services().model)
+    db, caller = services().db, account()
+    results = bank.find(db, caller, page=page, **sought)
+    return render_template("tasks.html", found=results, sought=sought, page=page, pages=-(-results.total // bank.PAGE),
+                           states=TASK_STATES, difficulties=bank.DIFFICULTIES, mine=giving.held(db, caller),
+                           seeds=bank.seeds(db, caller), limit=bank.TEXT_LENGTH, model=services().model)
 
 
 @blueprint.post("")
@@ -60,10 +60,10 @@ def following() -> Response:
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> str:
     """A task, those that are nearly the same, and what may be done with it."""
-    listed, alike = bank.show(services().db, account(), task_id)
-    mine = giving.held(services().db, account())
-    return render_template("task.html", task=listed, alike=alike, difficulties=bank.DIFFICULTIES,
-                           limit=bank.TEXT_LENGTH, mine=mine is not None and mine.id == task_id)
+    listed, similar = bank.show(services().db, account(), task_id)
+    own_task = giving.held(services().db, account())
+    return render_template("task.html", task=listed, alike=similar, difficulties=bank.DIFFICULTIES,
+                           limit=bank.TEXT_LENGTH, mine=own_task is not None and own_task.id == task_id)
 
 
 @blueprint.post("/<task_id>")
@@ -90,8 +90,8 @@ def give_back(task_id: str) -> Response:
 
 def _told() -> dict[str, Any]:
     """What the form tells of a task; raises InputError."""
-    told: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
-    wanted = told.pop("wanted") or "1"
+    fields: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
+    wanted = fields.pop("wanted") or "1"
     if not wanted.isdecimal() or len(wanted) > 6:
         raise InputError(ErrorText("field wanted: %(wanted)r is not a number", wanted=wanted[:40]))
-    return {**told, "wanted": int(wanted), "seed": bool(told["seed"])}
+    return {**fields, "wanted": int(wanted), "seed": bool(fields["seed"])}

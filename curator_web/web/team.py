@@ -117,18 +117,18 @@ def ticked() -> list[str]:
 def _change_found(change: bulk.Change) -> Response:
     """Change all that the list finds; first ask whether so many are meant, and again where it is another number by
     then."""
-    who, db, sought = lead(), services().db, exact_filter(list_parameters())
-    bulk.expect(db, change, who)
+    caller, db, sought = lead(), services().db, exact_filter(list_parameters())
+    bulk.expect(db, change, caller)
     count = request.form.get("count", type=int)
     if count is None:
         return _ask(change, sought)
     try:
-        outcome = bulk_changes.begin(db, services().jobs, change, sought, count, who)
+        outcome = bulk_changes.begin(db, services().jobs, change, sought, count, caller)
     except Conflict as error:
         return _ask(change, sought, error_words(error))
     if isinstance(outcome, int):
         return redirect(url_for(".changes"), 303)
-    _tell(outcome.changed, outcome.found, {each["id"]: each["reason"] for each in outcome.first})
+    _tell(outcome.changed, outcome.found, {refusal["id"]: refusal["reason"] for refusal in outcome.first})
     return _list_again()
 
 
@@ -142,9 +142,9 @@ def _ask(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
     return make_response(page, 409 if problem else 200)
 
 
-def _tell(changed: int, of: int, refused: dict[str, str]) -> None:
+def _tell(changed: int, total: int, refused: dict[str, str]) -> None:
     """Say on the next page how many were changed, and why the first of the others were not."""
-    flash(_("Changed: %(changed)s of %(total)s.", changed=grouped(changed), total=grouped(of)))
+    flash(_("Changed: %(changed)s of %(total)s.", changed=grouped(changed), total=grouped(total)))
     for name, reason in list(refused.items())[:REFUSED_SHOWN]:
         flash(f"{name}: {reason}", "refused")
 

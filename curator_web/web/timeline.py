@@ -72,5 +72,5 @@ def _refused(line: Timeline) -> str | None:
 
 
 def _at() -> float | None:
-    at = request.args.get("at", type=float)
-    return at if at is not None and math.isfinite(at) else None
+    time = request.args.get("at", type=float)
+    return time if time is not None and math.isfinite(time) else None

@@ -54,24 +54,24 @@ class PlaceForm:
 
     def place(self) -> types.VideoPlace | None:
         """What was changed, None for nothing; to be asked only when there are no errors."""
-        place: types.VideoPlace = {}
+        placement: types.VideoPlace = {}
         if any(self._texts[name] != self._known[name] for name in CLOCK):
-            place |= {"offset": self._numbers["offset"], "drift": self._numbers["drift"]}
+            placement |= {"offset": self._numbers["offset"], "drift": self._numbers["drift"]}
             if self._line.alignment:
-                place["duration"] = self._line.alignment["duration"]
+                placement["duration"] = self._line.alignment["duration"]
         if any(self._texts[name] != self._known[name] for name in RECTANGLE):
             wide, high = self._line.viewport
-            place["rectangle"] = {"left": self._numbers["left"], "top": self._numbers["top"],
-                                  "width": self._numbers["width"] / wide, "height": self._numbers["height"] / high}
-        return place or None
+            placement["rectangle"] = {"left": self._numbers["left"], "top": self._numbers["top"],
+                                      "width": self._numbers["width"] / wide, "height": self._numbers["height"] / high}
+        return placement or None
 
     def _error(self, name: str) -> str:
-        least, most = _bounds(name, self._line.viewport)
+        minimum, maximum = _bounds(name, self._line.viewport)
         value = self._numbers[name]
         if math.isnan(value):
             return _("Give a number.") if self._texts[name] else _("Is needed.")
-        if not least <= value <= most:
-            return _("Must be from %(least)s to %(most)s.", least=least, most=most)
+        if not minimum <= value <= maximum:
+            return _("Must be from %(least)s to %(most)s.", least=minimum, most=maximum)
         return ""
 
 
@@ -80,7 +80,7 @@ def known(line: Timeline) -> dict[str, str]:
     alignment = line.alignment
     stretches = alignment["stretches"] if alignment else []
     clock = stretches[0] if stretches else {"offset": 0.0, "drift": 0.0}
-    found = {"offset": f"{clock['offset']:.3f}", "drift": f"{clock['drift']:.1f}"}
+    values = {"offset": f"{clock['offset']:.3f}", "drift": f"{clock['drift']:.1f}"}
     wide, high = line.viewport
     drawn = line.usual
     if drawn:
@@ -88,7 +88,7 @@ def known(line: Timeline) -> dict[str, str]:
     else:
         sides = (0.0, 0.0, float(alignment["width"] if alignment else wide),
                  float(alignment["height"] if alignment else high))
-    return found | {name: f"{value:.1f}" for name, value in zip(RECTANGLE, sides, strict=True)}
+    return values | {name: f"{value:.1f}" for name, value in zip(RECTANGLE, sides, strict=True)}
 
 
 def _number(text: str) -> float:

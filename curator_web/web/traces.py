@@ -37,8 +37,8 @@ class _Bare(SpanExporter):
         self._exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        told = [_bare(span) for span in spans if span.parent or span.kind is not SpanKind.CLIENT]
-        return self._exporter.export(told) if told else SpanExportResult.SUCCESS
+        bare_spans = [_bare(span) for span in spans if span.parent or span.kind is not SpanKind.CLIENT]
+        return self._exporter.export(bare_spans) if bare_spans else SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
         self._exporter.shutdown()
@@ -65,9 +65,9 @@ class Traces:
     def of_job(self, kind: str, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, told as a trace of its own."""
         @wraps(work)
-        def run(*given: Any, **named: Any) -> Any:
+        def run(*arguments: Any, **named: Any) -> Any:
             with self._tracer.start_as_current_span(f"job {kind}", attributes={JOB: kind}):
-                return work(*given, **named)
+                return work(*arguments, **named)
         return run
 
 
@@ -84,8 +84,8 @@ def _follow_statements(engine: Engine, tracer: Tracer) -> None:
         context.demotape_span.end()
 
     @event.listens_for(engine, "handle_error")
-    def fail(told: ExceptionContext) -> None:
-        span = getattr(told.execution_context, "demotape_span", None)
+    def fail(context: ExceptionContext) -> None:
+        span = getattr(context.execution_context, "demotape_span", None)
         if span is not None:
             span.set_status(StatusCode.ERROR)
             span.end()

@@ -141,9 +141,9 @@ def verdict(name: str) -> str:
     return str(VERDICTS.get(name, name))
 
 
-def narrowed_by(told: Iterable[str]) -> list[str]:
+def narrowed_by(options: Iterable[str]) -> list[str]:
     """What narrows an export, in words."""
-    return [str(NARROWED.get(name, name)) for name in told]
+    return [str(NARROWED.get(name, name)) for name in options]
 
 
 def personal_data(kinds: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -172,14 +172,14 @@ def work_told(row: Told) -> str:
 
 def event_told(row: Told) -> str:
     """A notification of what somebody did."""
-    who = row.by or _("Somebody")
-    return {"mentioned": _("%(who)s mentioned you", who=who), "commented": _("%(who)s commented", who=who),
-            "asked": _("%(who)s asked you", who=who), "answered": _("%(who)s answered you", who=who),
-            "assigned": _("%(who)s assigned this to you", who=who),
-            "returned": _("%(who)s sent this back to you", who=who),
-            "task-accepted": _("%(who)s accepted your task", who=who),
-            "task-returned": _("%(who)s sent your task back", who=who),
-            "task-refused": _("%(who)s refused your task", who=who)}[row.kind]
+    actor = row.by or _("Somebody")
+    return {"mentioned": _("%(who)s mentioned you", who=actor), "commented": _("%(who)s commented", who=actor),
+            "asked": _("%(who)s asked you", who=actor), "answered": _("%(who)s answered you", who=actor),
+            "assigned": _("%(who)s assigned this to you", who=actor),
+            "returned": _("%(who)s sent this back to you", who=actor),
+            "task-accepted": _("%(who)s accepted your task", who=actor),
+            "task-returned": _("%(who)s sent your task back", who=actor),
+            "task-refused": _("%(who)s refused your task", who=actor)}[row.kind]
 
 
 def key_does(action: Action) -> str:

@@ -75,15 +75,15 @@ class Sender:
         """Whether there was something to send."""
         if not self._free.acquire(timeout=LOOK_EVERY):
             return False
-        taken = None
+        delivery = None
         try:
-            taken = self._take()
-            if taken:
-                pool.submit(self._send, taken)
+            delivery = self._take()
+            if delivery:
+                pool.submit(self._send, delivery)
         finally:
-            if taken is None:
+            if delivery is None:
                 self._free.release()
-        return taken is not None
+        return delivery is not None
 
     def _take(self) -> _Taken | None:
         now = datetime.now(UTC)
@@ -110,27 +110,27 @@ class Sender:
             message = Message(delivery.message, row.url, secret, delivery.body) if secret else None
             return _Taken(row.id, delivery.id, message)
 
-    def _send(self, taken: _Taken) -> None:
+    def _send(self, delivery: _Taken) -> None:
         try:
             code, problem = None, None
             try:
-                if taken.message is None:
+                if delivery.message is None:
                     raise Unreachable("its secret cannot be read; make a new one")
-                code = post(taken.message, self._allowed)
+                code = post(delivery.message, self._allowed)
             except Unreachable as error:
                 problem = str(error)
             with self._db.writing() as session:
-                _note(session, taken, code, problem)
+                _note(session, delivery, code, problem)
         except Exception:  # it is sent again once the webhook is free
             _log.exception("webhooks: a delivery failed")
         finally:
             self._free.release()
 
 
-def _note(session: Session, taken: _Taken, code: int | None, problem: str | None) -> None:
+def _note(session: Session, claimed: _Taken, code: int | None, problem: str | None) -> None:
     """What came of a try, unless the webhook was removed meanwhile."""
-    row = session.get(Webhook, taken.webhook_id, with_for_update=True)
-    delivery = session.get(WebhookDelivery, taken.delivery_id, with_for_update=True)
+    row = session.get(Webhook, claimed.webhook_id, with_for_update=True)
+    delivery = session.get(WebhookDelivery, claimed.delivery_id, with_for_update=True)
     if row is None or delivery is None:
         return
     now = datetime.now(UTC)

@@ -155,7 +155,7 @@ def test_an_action_added_by_hand_is_run_as_a_recorded_one(recording_browser, rec
 def test_a_proof_is_of_what_was_run(recorded, demonstration, result):
     root = recorded.recording.layout.root
     proofs.write(root, proof_of(demonstration, result, live=False,
-                                keep=partial(derived.keep, recorded.recording.layout)))
+                                save_blob=partial(derived.keep, recorded.recording.layout)))
     proof = proofs.read(root, demonstration)
     assert proof["verdict"] == "same"
     derived.clear(recorded.recording.layout, demonstration)  # as when it is processed again

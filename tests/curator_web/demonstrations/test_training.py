@@ -109,7 +109,7 @@ def test_new_annotators_get_it_first_and_see_no_answer(app, db):
         say(db, name, ANN, {"op": "end_before", "turn": "t3"})
     with pytest.raises(NotAllowed):
         give(db, name, ANN, "approved")
-    assert actions(library.listed(db, name), LEA, tried=tries.found(db, name)) == ()
+    assert actions(library.listed(db, name), LEA, attempt=tries.found(db, name)) == ()
     with pytest.raises(InputError):
         pairing.choose(db, ["rec-1"], LEA)
 
