@@ -27,7 +27,7 @@ from schemas.files import read_json
 from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
 
-_BESIDE = 300.0  # seconds for all besides the agent: to start a browser, to begin the run, to score it
+_OVERHEAD_S = 300.0  # seconds for all besides the agent: to start a browser, to begin the run, to score it
 RECORDED, IDLE = "recorded", "idle"  # agents of our own: the recorded person, and one that does nothing
 
 
@@ -134,18 +134,18 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
     answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])
                    if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
     score = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken(answer, outcome))
-    return *_told(score, failed), sum(result.missing.values())
+    return *_score_columns(score, failed), sum(result.missing.values())
 
 
 async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float
                  ) -> tuple[float | None, float | None, str, int]:
     agent = agent_named(name)
     try:
-        async with asyncio.timeout(seconds + _BESIDE):
+        async with asyncio.timeout(seconds + _OVERHEAD_S):
             async with Environment(recording, outcome, runs, agent=name) as environment:
                 return await attempt(agent, environment, seconds)
     except TimeoutError:
-        raise DemotapeError(f"its environment did not answer for {_BESIDE:g} s; the machine may be too busy for so "
+        raise DemotapeError(f"its environment did not answer for {_OVERHEAD_S:g} s; the machine may be too busy for so "
                             "many at once") from None
 
 
@@ -164,7 +164,7 @@ async def attempt(agent: Agent | None, environment: Environment, seconds: float
             failed = f"the agent took longer than {seconds:g} s"
         except Exception as error:  # it is somebody else's
             failed = f"the agent failed: {type(error).__name__}: {str(error)[:200]}"
-    return *_told(await environment.score(answer), failed), sum(environment.missing.values())
+    return *_score_columns(await environment.score(answer), failed), sum(environment.missing.values())
 
 
 async def _called(agent: Agent, task: Task) -> Any:
@@ -190,6 +190,6 @@ async def _called(agent: Agent, task: Task) -> Any:
     return await answered
 
 
-def _told(score: Score, failed: str) -> tuple[float | None, float | None, str]:
+def _score_columns(score: Score, failed: str) -> tuple[float | None, float | None, str]:
     reasons = [failed, *(check.reason for check in score.checks if not check.holds)]
     return score.value, score.reached, "; ".join(filter(None, reasons))[:500]

@@ -54,29 +54,30 @@ class Client:
 
     def demonstration(self, name: str) -> dict[str, Any]:
         """What the list has of one."""
-        return self._ask("GET", _of(name))
+        return self._ask("GET", _demonstration_path(name))
 
     def turns(self, name: str) -> types.Demonstration:
         """One demonstration as it is now, all edits folded in."""
-        return self._ask("GET", _of(name, "turns"))
+        return self._ask("GET", _demonstration_path(name, "turns"))
 
     def edits(self, name: str) -> list[dict[str, Any]]:
         """All edits ever made, in order, with who and when."""
-        return self._ask("GET", _of(name, "edits"))
+        return self._ask("GET", _demonstration_path(name, "edits"))
 
     def edit(self, name: str, edit: Mapping[str, Any], version: int, key: str | None = None) -> int:
         """Make an edit (docs/format.md) on the version that it is meant for; returns the version after it. Sent again
         under its `key`, it is not made again."""
-        return self._ask("POST", _of(name, "edits"), {"edit": edit, "version": version, "key": key})["version"]
+        return self._ask("POST", _demonstration_path(name, "edits"),
+                         {"edit": edit, "version": version, "key": key})["version"]
 
     def set_status(self, name: str, status: str, version: int, reason: str = "") -> int:
         """Submit, validate, approve, send back, mark invalid or reopen; returns the version after it."""
         status_change = {"status": status, "version": version, "reason": reason}
-        return self._ask("PUT", _of(name, "status"), status_change)["version"]
+        return self._ask("PUT", _demonstration_path(name, "status"), status_change)["version"]
 
     def comments(self, name: str) -> list[dict[str, Any]]:
         """All comments, each followed by its answers."""
-        return self._ask("GET", _of(name, "comments"))
+        return self._ask("GET", _demonstration_path(name, "comments"))
 
     def tasks(self, **sought: str) -> Iterator[dict[str, Any]]:
         """The tasks of the project, the newest first; `sought`: `state`, `search`, `site`, `category`."""
@@ -100,7 +101,8 @@ class Client:
     def comment(self, name: str, text: str, turn: str | None = None, kind: str = "comment",
                 answers: int | None = None) -> dict[str, Any]:
         """Say something about a demonstration or a turn, ask who recorded it (`question`), or answer a comment."""
-        return self._ask("POST", _of(name, "comments"), {"text": text, "turn": turn, "kind": kind, "answers": answers})
+        return self._ask("POST", _demonstration_path(name, "comments"),
+                         {"text": text, "turn": turn, "kind": kind, "answers": answers})
 
     def notifications(self, unread: bool = False) -> list[dict[str, Any]]:
         """What you are told of in all your projects, the unread first: `kind`, `by`, `demonstration`, `task`, …"""
@@ -168,7 +170,7 @@ class Client:
 
     def withdraw(self, name: str) -> None:
         """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it."""
-        self._ask("POST", _of(name, "withdrawal"))
+        self._ask("POST", _demonstration_path(name, "withdrawal"))
 
     def assign(self, ids: list[str], to: str | None) -> dict[str, Any]:
         """Give demonstrations to a user, with None to nobody: `changed`, and which could not be; only for leads."""
@@ -293,7 +295,7 @@ class Client:
             raise Refused(0, f"{self._server}: no answer ({error})") from None
 
 
-def _of(name: str, part: str = "") -> str:
+def _demonstration_path(name: str, part: str = "") -> str:
     return f"demonstrations/{quote(name, safe='')}{'/' * bool(part)}{part}"
 
 

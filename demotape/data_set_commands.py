@@ -85,7 +85,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     from curator_web import default_db
     from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable, selected
-    from curator_web.demonstrations.told_secrets import told_secrets
+    from curator_web.demonstrations.reported_secrets import reported_secrets
     from curator_web.jobs.export_presets import options_of
     from curator_web.storage.names_key import names_key
     from curator_web.users import project_settings, projects
@@ -97,10 +97,10 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     database, store = open_app(db, data, blobs, endpoint_url)
     chosen = projects.named(database, project)
     if preset:
-        preset_options = _told_by_preset(options_of(database, chosen, preset))
+        preset_options = _preset_options(options_of(database, chosen, preset))
         if rule is None and preset_options.get("splits"):
             rule = make_rule(preset_options["splits"], f"preset {preset!r}")
-        options |= {name: value for name, value in preset_options.items() if name in options and not _is_given(name)}
+        options |= {name: value for name, value in preset_options.items() if name in options and not _is_set(name)}
     format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
     if not format_:
         raise click.UsageError("Missing option '--format', or a '--preset' that has one.")
@@ -120,7 +120,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
                             endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
-                            shard_size=shard_size << 20, allow=allow, told=told_secrets(database, store),
+                            shard_size=shard_size << 20, allow=allow, told=reported_secrets(database, store),
                             **options)
     finally:
         damage.note(database, damaged, done)
@@ -132,12 +132,12 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
                             "left out, see above; the others are exported")
 
 
-def _is_given(name: str) -> bool:
+def _is_set(name: str) -> bool:
     """Whether an option was told on the command line."""
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
-def _told_by_preset(content: dict[str, Any]) -> dict[str, Any]:
+def _preset_options(content: dict[str, Any]) -> dict[str, Any]:
     """A preset's options as this command has them."""
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
     options["format_"] = options.pop("format")

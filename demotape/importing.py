@@ -12,7 +12,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.demonstrations import owners
 from curator_web.demonstrations.library import Imported, import_recording
-from curator_web.errors import DatabaseAway
+from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline import limited, process
@@ -37,7 +37,7 @@ def import_path(database: Database, store: RecordingStore, path: Path, project: 
         return import_recording(database, store, path, project=project)
 
 
-def each_path(paths: Iterable[Path]) -> list[Path]:
+def expand_paths(paths: Iterable[Path]) -> list[Path]:
     """What `import_path` takes one by one: a data set in WebLINX's layout is all of its demonstrations."""
     return [recording_path for path in paths for recording_path in (weblinx_import.folders(path) or [path])]
 
@@ -105,7 +105,7 @@ def _noted(database: Database, user_name: str | None, folder: Path | None = None
     try:
         yield attempt
     except Exception as error:
-        with suppress(SQLAlchemyError, DatabaseAway):  # the database itself failed: that is what is told
+        with suppress(SQLAlchemyError, DatabaseUnavailable):  # the database itself failed: that is what is told
             if attempt.recording:
                 owners.release(database, attempt.recording, user_name)
             with database.writing() as session:

@@ -15,7 +15,7 @@ from schemas.addresses import split_address
 from schemas.files import dump_line, read_named, reason, write_atomically
 
 from . import summary
-from .terminal import PATH, complain, console, errors, printable, progress, tell
+from .terminal import PATH, complain, console, errors, print_line, printable, progress
 
 if TYPE_CHECKING:
     from pipeline.judging.asking import Judgement
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pipeline.model_endpoint import ModelSettings
 
 KEY = "DEMOTAPE_MODEL_KEY"
-_TOLD = 160  # characters of a reason in a line
+_MAX_REASON_CHARS = 160  # characters of a reason in a line
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _JudgingRun:
     """What came of asking all judges: their judgements in order, how often each failed, and recordings that could not
     be judged at all."""
 
@@ -82,8 +82,8 @@ def judge(paths: tuple[Path, ...], models: tuple[str, ...], keys: tuple[str, ...
     judges = [replace(settings, seconds=timeout) for settings in _judges(models, keys)]
     said = read_labels(labels) if labels else {}
     if out:
-        _expect_ours(out)
-    session = _ask(paths, judges, screenshots, answer, cache, quiet=as_json)
+        _require_ours(out)
+    session = _ask_judges(paths, judges, screenshots, answer, cache, quiet=as_json)
     if out:
         _write(out, b"".join(dump_line(asdict(judgement)) for judgement in session.judgements))
     judge_figures = [figures(settings.name, session.judgements, said, session.failed[settings.name])
@@ -98,10 +98,10 @@ def judge(paths: tuple[Path, ...], models: tuple[str, ...], keys: tuple[str, ...
     _end(session, len(paths))
 
 
-def _ask(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: int, answer: str | None,
-         cache: Path | None, *, quiet: bool) -> _Asked:
+def _ask_judges(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: int, answer: str | None,
+                cache: Path | None, *, quiet: bool) -> _JudgingRun:
     """Ask all judges about all recordings; one that fails is told, and the rest goes on."""
-    session = _Asked([], Counter(), [])
+    session = _JudgingRun([], Counter(), [])
     with progress("Judging", len(paths) * len(judges)) as step:
         for path, read in _trajectories(paths, screenshots, answer):
             if isinstance(read, DemotapeError):
@@ -115,7 +115,8 @@ def _ask(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: in
     return session
 
 
-def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", cache: Path | None, session: _Asked, *,
+def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", cache: Path | None, session: _JudgingRun,
+             *,
              quiet: bool) -> None:
     from pipeline.judging.asking import judged
 
@@ -127,7 +128,7 @@ def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", ca
         return
     session.judgements.append(judgement)
     if not quiet:
-        tell(_line(path, judgement))
+        print_line(_line(path, judgement))
 
 
 def _trajectories(paths: tuple[Path, ...], screenshots: int, answer: str | None
@@ -149,11 +150,11 @@ def _trajectories(paths: tuple[Path, ...], screenshots: int, answer: str | None
 
 def _line(path: Path, judgement: "Judgement") -> str:
     why = " ".join(judgement.reason.split())
-    shown = why if len(why) <= _TOLD else f"{why[:_TOLD - 1]}…"
+    shown = why if len(why) <= _MAX_REASON_CHARS else f"{why[:_MAX_REASON_CHARS - 1]}…"
     return f"{path}: {judgement.judge}: {judgement.verdict}: {printable(shown)}"
 
 
-def _end(session: _Asked, recordings: int) -> None:
+def _end(session: _JudgingRun, recordings: int) -> None:
     """Raise what the command ends with, where something failed."""
     if recordings == 1 and session.unread:
         raise session.unread[0]
@@ -182,11 +183,11 @@ def _judges(models: tuple[str, ...], keys: tuple[str, ...]) -> "list[ModelSettin
     if unknown := [name for name in variables if name not in named]:
         raise click.BadParameter(f"no --model has the name {unknown[0]!r}", param_hint="--key")
     shared = _shared_key([url for name, url in named.items() if name not in variables])
-    return [model_settings(url, name, _held(variables[name]) if name in variables else shared,
+    return [model_settings(url, name, _key_in(variables[name]) if name in variables else shared,
                            ("--model: URL", "--model: NAME", "--key: the key")) for name, url in named.items()]
 
 
-def _held(variable: str) -> str:
+def _key_in(variable: str) -> str:
     if variable not in os.environ:
         raise InputError(f"--key: the environment variable {variable} is not set")
     return os.environ[variable]
@@ -222,11 +223,11 @@ def _draw(paths: tuple[Path, ...], count: int, seed: int, out: Path) -> None:
     chosen = drawn(candidates, count, seed)
     _write(out, sample_lines(chosen))
     sites = len({trajectory.site for trajectory in chosen})
-    tell(f"{out}: {len(chosen)} of {len(candidates)} recordings, on {sites} website{'' if sites == 1 else 's'}; set "
-         "success to true or false in each line")
+    print_line(f"{out}: {len(chosen)} of {len(candidates)} recordings, on {sites} website{'' if sites == 1 else 's'}; "
+               "set success to true or false in each line")
 
 
-def _expect_ours(out: Path) -> None:
+def _require_ours(out: Path) -> None:
     """Raise InputError where something else than judgements would be replaced, such as people's labels."""
     if out.is_dir():
         raise InputError(f"{out}: is a folder; give a file with --out")

@@ -71,11 +71,11 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
         outcome_tasks.write_run(wanted, opened, evidence, write_run)
     if opened.manifest.get("provenance", {}).get("actor") != "agent":
         evidence = replace(evidence, answer=spoken(evidence.answer, wanted))
-    _evaluate(wanted, opened, evidence, as_json, each_alone=not task)
+    _evaluate(wanted, opened, evidence, as_json, all_must_hold=not task)
 
 
 def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", as_json: bool, *,
-              each_alone: bool) -> None:
+              all_must_hold: bool) -> None:
     """Print what came of the checks. `each_alone`: none may hold at the start; else it suffices that not all do."""
     from pipeline.outcomes.checking import score
     from pipeline.outcomes.expressions import Expressions
@@ -85,12 +85,13 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
         evidence = replace(evidence, evaluate=evaluate)
         result = score(wanted, evidence)
         early = [refused(check_result.check, evidence) if check_result.holds else "" for check_result in result.checks]
-        if not each_alone and not all(early):
+        if not all_must_hold and not all(early):
             early = [""] * len(early)
     if as_json:
         click.echo(json.dumps({"score": result.value, "reached": result.reached, "checks": [
-            _told(check_result) | ({"refused": why} if why else {}) for check_result, why in zip(result.checks, early,
-                                                                                                 strict=True)]},
+            _as_json(check_result) | ({"refused": why} if why else {}) for check_result, why in zip(result.checks,
+                                                                                                    early,
+                                                                                                    strict=True)]},
             indent=1))
     else:
         for number, (check_result, why) in enumerate(zip(result.checks, early, strict=True), 1):
@@ -105,9 +106,9 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
             result.value, "an outcome check holds before anything was done, so it says nothing"))
 
 
-def _told(check_result: "Held") -> dict[str, Any]:
+def _as_json(check_result: "Held") -> dict[str, Any]:
     return {"check": check_result.check, "holds": check_result.holds, "reason": check_result.reason} | (
-        {"parts": [_told(part) for part in check_result.parts]} if check_result.parts else {})
+        {"parts": [_as_json(part) for part in check_result.parts]} if check_result.parts else {})
 
 
 def _named(check_result: "Held") -> str:

@@ -183,7 +183,7 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
     from pipeline import refresh
     from recorder.reader import Recording
     from replay import running
-    from replay.asked import with_action
+    from replay.parsed_action import with_action
 
     opened = Recording(recording)
     demonstration, after = with_action(refresh(recording)[0], opened, number, action, grammar)

@@ -64,7 +64,7 @@ def loss_note(path: Path, *, of_lines: bool) -> str:
     return f" (recovered: {loss})" if loss else ""
 
 
-def along_lines(job) -> list[str]:
+def reuse_lines(job) -> list[str]:
     """What a recording is to be processed with that is not given now, before it is: what was given the last time, and
     subtitles beside the video."""
     from pipeline.cache.given import Given

@@ -57,7 +57,7 @@ def counted(title: str):
             task, completed=done, total=total, description=f"{title}: {printable(name[-60:])}" if name else title)
 
 
-def tell(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a result. Where it goes to the terminal that also shows a bar, the bar makes room for it."""
     (errors if console.is_terminal and errors.is_terminal else console).print(line)
 

@@ -20,7 +20,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
-from curator_web.db.one_at_a_time import OneAtATime
+from curator_web.db.request_lock import OneAtATime
 from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.exports import FROM_STORE
@@ -28,7 +28,7 @@ from schemas import InputError
 
 from .environment import metrics_token, model, openid, traces, webhook_networks
 from .importing import import_package
-from .run_again import run_again
+from .rerun import run_again
 
 
 def make_app() -> Flask:

@@ -22,7 +22,7 @@ _NO_CONTENT = (204, 304)
 _DOCUMENTS = ("document", "iframe", "frame")
 _HEAD = re.compile(rb"<head(?:\s[^>]{0,2000})?>", re.I)
 _OPENING = re.compile(rb"\s*(?:<!doctype[^>]{0,500}>\s*)?(?:<html(?:\s[^>]{0,2000})?>)?", re.I)
-_LOOKED_AT = 8192  # bytes in which a document's head begins
+_HEAD_BYTES = 8192  # bytes in which a document's head begins
 _MISSING = b"demotape: this is not in the recording\n"
 
 
@@ -53,7 +53,7 @@ def preflight(request: Request) -> Answer:
         ("Access-Control-Allow-Private-Network", "true"), ("Vary", "Origin")))
 
 
-def is_told_only(request: Request) -> bool:
+def is_beacon(request: Request) -> bool:
     """Whether a page tells something without being able to see what it is answered, such as with `sendBeacon` when it
     is left: browsers do not tell recorders of all these."""
     return (request.method.upper() == "POST" and header(request.headers, "sec-fetch-mode") == "no-cors"
@@ -114,7 +114,7 @@ def _with_script(content: bytes, script: str) -> bytes:
     """A document with a script before anything of its own; as it is where it is not written in a kind of ASCII."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content
-    start = content[:_LOOKED_AT]
+    start = content[:_HEAD_BYTES]
     tag = _HEAD.search(start) or _OPENING.match(start)
     offset = tag.end() if tag else 0
     return content[:offset] + b"<script>" + script.encode() + b"</script>" + content[offset:]

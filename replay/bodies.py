@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from schemas import REDACTED
 
 from .multipart import Part, parts
-from .varying import Fixed, alike, is_made, made_words, masked, nothing_fixed, varies_by_name
+from .volatile_values import StableParts, is_made, made_words, masked, may_vary, nothing_stable, varies_by_name
 
 STAND_IN = re.compile(r"demotape-secret-[0-9]+")
 _VALUE = re.compile(r"[A-Za-z0-9_.:+-]+")
@@ -39,7 +39,7 @@ class Tally:
     page sends what is being typed, as far as that has come.
     """
 
-    fixed: Fixed = nothing_fixed
+    fixed: StableParts = nothing_stable
     learnt: frozenset[str] = frozenset()
     any_value: bool = False
     typed: bool = False
@@ -54,9 +54,9 @@ class Tally:
         """From 0 to 1; 1 is equal. A value that one alone has counts as one that was chosen otherwise."""
         fine = self.agreed + self.varied + self.fitted + 1
         chosen = self.chosen + self.missing
-        return self.kept() * _CHOSEN ** min(chosen, 100) * fine / (fine + chosen)
+        return self.similarity() * _CHOSEN ** min(chosen, 100) * fine / (fine + chosen)
 
-    def kept(self) -> float:
+    def similarity(self) -> float:
         """What is left of likeness after what varied by itself."""
         return 1 - min(1 - LEAST_VARIED, _ONE_VARIED * self.varied + _ONE_FITTED * self.fitted)
 
@@ -67,7 +67,7 @@ class Tally:
         elif fits(recorded, actual):
             self.fitted += 1
             self.differences.append((recorded, actual))
-        elif self.any_value or name in self.learnt or alike(name, recorded, actual, self.fixed):
+        elif self.any_value or name in self.learnt or may_vary(name, recorded, actual, self.fixed):
             self.varied += 1
             self.differences.append((recorded, actual))
         elif self.typed and (recorded.startswith(actual) or actual.startswith(recorded)):
@@ -201,11 +201,11 @@ def is_query(body: bytes | None) -> bool:
     except (ValueError, RecursionError):
         return False
     operations = value if isinstance(value, list) else [value]
-    return bool(operations) and all(isinstance(operation, dict) and _only_asks(operation.get("query"))
+    return bool(operations) and all(isinstance(operation, dict) and _is_read_only(operation.get("query"))
                                     for operation in operations)
 
 
-def _only_asks(query: object) -> bool:
+def _is_read_only(query: object) -> bool:
     return isinstance(query, str) and query.lstrip().startswith(("query", "{", "fragment")) and (
         "mutation" not in query and "subscription" not in query)
 

@@ -12,7 +12,7 @@ from .multipart import parts
 _LONGEST = 1 << 16  # bytes of a body that is put into the index
 _PLAIN = "!$%&()*+,-./:;=?@[\\]^_`{|}~"  # what stays as it is in a key
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_KEPT = re.compile(r"%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23)", re.I)  # ;/?:@&=+$,# stay encoded
+_RESERVED = re.compile(r"%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23)", re.I)  # ;/?:@&=+$,# stay encoded
 
 
 def line(url: str, stamp: str, fields: dict[str, str], query: str = "") -> str:
@@ -56,14 +56,14 @@ def request_query(headers: Headers, body: bytes) -> str:
         return _decoded(urlencode(named, errors="replace"))
     if kind in ("application/json", "text/plain"):
         try:
-            return _decoded(urlencode(_named(json.loads(text)), errors="replace"))
+            return _decoded(urlencode(_flatten_json(json.loads(text)), errors="replace"))
         except (ValueError, RecursionError):
             if kind == "application/json":
                 return ""
     return f"__wb_post_data={base64.b64encode(body).decode()}"
 
 
-def _named(value: Any) -> dict[str, str]:
+def _flatten_json(value: Any) -> dict[str, str]:
     """What stands in a JSON by the name that is nearest; names that come again are numbered."""
     named: dict[str, str] = {}
     repeats: dict[str, int] = {}
@@ -88,7 +88,7 @@ def _named(value: Any) -> dict[str, str]:
 def _decoded(query: str) -> str:
     """As decodeURI of JavaScript: what separates the parts of an address stays encoded."""
     def decode(encoded: re.Match[str]) -> str:
-        return "".join(piece if _KEPT.fullmatch(piece) else unquote_to_bytes(piece).decode("utf-8")
+        return "".join(piece if _RESERVED.fullmatch(piece) else unquote_to_bytes(piece).decode("utf-8")
                        for piece in re.split(r"(%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23))", encoded[0], flags=re.I)
                        if piece)
     try:

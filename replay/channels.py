@@ -15,7 +15,7 @@ from websockets.server import ServerProtocol
 from .exchanges import Channel, Headers, Message, Recorded
 
 _LONGEST_WAIT = 0.1  # seconds between two messages: a session is served faster than it was
-_ASKED_AGAIN = 50  # milliseconds after which a browser is to ask again for a stream that ended
+_RETRY_MS = 50  # milliseconds after which a browser is to ask again for a stream that ended
 _READ = 1 << 16
 
 
@@ -46,7 +46,7 @@ class Channels:
         """Whether a message is on its way that was received before the time up to which they are played."""
         return any(playing.awaited is not None and playing.awaited <= self.until for playing in self._playing)
 
-    def take(self, kind: str, url: str) -> "Playing | None":
+    def open(self, kind: str, url: str) -> "Playing | None":
         """The channel for a connection to an address; one that differs after the `?` when there is none."""
         candidates = [channel for channel in self._channels if channel.kind == kind and channel.url == url]
         if not candidates:
@@ -132,7 +132,7 @@ async def event_stream(playing: Playing) -> AsyncGenerator[bytes, None]:
     async with aclosing(playing.messages()) as messages:
         async for message in messages:
             yield _event(message)
-    yield f"retry: {_ASKED_AGAIN}\n\n".encode()
+    yield f"retry: {_RETRY_MS}\n\n".encode()
 
 
 def _event(message: Message) -> bytes:
@@ -145,8 +145,8 @@ def _event(message: Message) -> bytes:
 
 async def serve_websocket(playing: Playing | None, target: str, headers: Headers, reader: asyncio.StreamReader,
                           writer: asyncio.StreamWriter, buffered: bytes, on_activity: Callable[[], None]) -> None:
-    """Answer a handshake and play a channel; None refuses it. `rest`: what came behind the request; `told` is called
-    for each message that goes out."""
+    """Answer a handshake and play a channel; None refuses it. `buffered`: bytes received after the request;
+    `on_activity` is called for each message that is sent."""
     protocol = ServerProtocol(max_size=None)
     lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
     protocol.receive_data("\r\n".join(lines).encode("latin-1", "replace"))

@@ -25,7 +25,7 @@ from schemas.addresses import split_address
 from schemas.outcome_types import Outcome
 from schemas.types import Provenance, State
 
-from .offline import context_options, give_cookies, give_storage, offline_arguments, without_place
+from .offline import context_options, give_cookies, give_storage, offline_arguments, without_location
 from .reading import read_recording
 from .server import ReplayServer
 
@@ -160,7 +160,7 @@ class Environment:
             if not options.keys() & {"locale", "timezone_id"}:
                 raise DemotapeError(str(error).splitlines()[0]) from None
             return await launch_context(playwright, profile, headless=self._headless, arguments=arguments,
-                                        **without_place(options))
+                                        **without_location(options))
 
     async def _emptied(self) -> Page:
         """One empty tab, and nothing that pages have kept."""

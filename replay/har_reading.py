@@ -45,7 +45,7 @@ def read_har(path: Path) -> Archive:
     time = 0.0
     for number, entry in enumerate(entries, 1):
         try:
-            time = _moment(entry) or time
+            time = _sent_at(entry) or time
             if record := _read(entry, time, path.parent, tabs, partial(_note, notes, number)):
                 read.append(record)
         except (_Unreadable, ValueError, OverflowError, RecursionError) as error:
@@ -87,7 +87,7 @@ def _from(started: float, number: int, channel: Channel) -> Channel:
     return replace(channel, number=number, time=_since(started, channel.time), messages=messages)
 
 
-def _moment(entry: Any) -> float:
+def _sent_at(entry: Any) -> float:
     """Seconds since 1970 when a request was sent; 0 when it is not told."""
     started = entry.get("startedDateTime") if isinstance(entry, dict) else None
     if not isinstance(started, str):
@@ -208,28 +208,28 @@ def _answer(response: dict[str, Any], status: int, folder: Path, note: Callable[
         content = _unpacked(text)
         if content is None:
             note("field response.content.text: not base64; its content is left out")
-        return partial(_held, content), _typed(headers, content_data)
+        return partial(_constant, content), _typed(headers, content_data)
     if isinstance(text, str) and (text or "_file" not in content_data):
-        return partial(_held, _utf8(text)), _in_utf8(_typed(headers, content_data), text)
+        return partial(_constant, _utf8(text)), _in_utf8(_typed(headers, content_data), text)
     if isinstance(name := content_data.get("_file"), str):
-        return _beside(folder, name, note), _typed(headers, content_data)
+        return _read_sidecar(folder, name, note), _typed(headers, content_data)
     empty = status in _NO_CONTENT or 300 <= status < 400 or (status and content_data.get("size") == 0)
-    return partial(_held, b"" if empty else None), _typed(headers, content_data)
+    return partial(_constant, b"" if empty else None), _typed(headers, content_data)
 
 
-def _held(content: bytes | None) -> bytes | None:
+def _constant(content: bytes | None) -> bytes | None:
     return content
 
 
-def _beside(folder: Path, name: str, note: Callable[[str], None]) -> Callable[[], bytes | None]:
+def _read_sidecar(folder: Path, name: str, note: Callable[[str], None]) -> Callable[[], bytes | None]:
     """What reads a content that lies in a file beside the HAR."""
     if not name or name != Path(name).name or set(name) & set("/\\:\0") or name in (".", ".."):
         note("field response.content._file: no plain name of a file beside the HAR; its content is left out")
-        return partial(_held, None)
+        return partial(_constant, None)
     path = folder / name
     if path.is_symlink() or not path.is_file():
         note(f"field response.content._file: no file {name!r} beside the HAR; its content is left out")
-        return partial(_held, None)
+        return partial(_constant, None)
     return partial(_read_file, path)
 
 

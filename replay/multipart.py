@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-MOST = 1000  # parts
+MAX_PARTS = 1000  # parts
 _HEAD = 16384  # bytes of the headers of one
 _BOUNDARY = 202  # bytes of a line with a boundary
 
@@ -24,7 +24,7 @@ def parts(body: bytes) -> list[Part]:
     boundary = body[start:end].rstrip(b"\r")
     if start < 0 or not 2 < len(boundary) <= _BOUNDARY:
         return [Part("", "", "", body)]
-    pieces = body[end + 1:].split(b"\n" + boundary, MOST)
+    pieces = body[end + 1:].split(b"\n" + boundary, MAX_PARTS)
     return [_part(piece.removesuffix(b"\r")) for piece in pieces if piece.strip() not in (b"", b"--")]
 
 

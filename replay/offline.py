@@ -43,7 +43,7 @@ async def open_context(browser: Browser, recording: Recording, first: Mapping[st
     try:
         context = await browser.new_context(**options)
     except PlaywrightError:  # a time zone or language that this browser does not know
-        context = await browser.new_context(**without_place(options))
+        context = await browser.new_context(**without_location(options))
     await give_storage(context, recording)
     await give_cookies(context, recording)
     return context
@@ -63,7 +63,7 @@ def context_options(recording: Recording, first: Mapping[str, Any] | None) -> di
     return options
 
 
-def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
+def without_location(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options without language and time zone."""
     return {key: value for key, value in options.items() if key not in ("locale", "timezone_id")}
 

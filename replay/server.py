@@ -15,7 +15,7 @@ import h11
 
 from schemas import InputError
 
-from .answering import Answer, answer, is_told_only, missing, preflight
+from .answering import Answer, answer, is_beacon, missing, preflight
 from .certificates import Authority
 from .channels import Channels, event_stream, serve_websocket
 from .exchanges import Archive, Headers, Request, header
@@ -96,7 +96,7 @@ class ReplayServer:
                 return answer(request, match, self._archive.started)
         elif request.method == "OPTIONS" and header(request.headers, "access-control-request-method"):
             return preflight(request)
-        elif is_told_only(request):
+        elif is_beacon(request):
             return Answer(204)
         if _is_of_a_page(request):
             self._note_missing(request.method, request.url)
@@ -163,7 +163,7 @@ class ReplayServer:
         try:
             channel = None
             if "text/event-stream" in header(request.headers, "accept"):
-                channel = self._channels.take("eventsource", request.url)
+                channel = self._channels.open("eventsource", request.url)
             if channel:
                 self._active -= 1
                 try:
@@ -189,7 +189,7 @@ class ReplayServer:
     async def _websocket(self, url: str, target: str, headers: Headers, reader: asyncio.StreamReader,
                          writer: asyncio.StreamWriter, buffered: bytes) -> None:
         address = "ws" + url.removeprefix("http")
-        channel = self._channels.take("websocket", address)
+        channel = self._channels.open("websocket", address)
         if channel is None:
             self._note_missing("GET", address)
         await serve_websocket(channel, target, headers, reader, writer, buffered, self._note_activity)
@@ -218,8 +218,8 @@ async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> byt
 
 
 async def _stream(parts: AsyncGenerator[bytes, None], connection: h11.Connection, writer: asyncio.StreamWriter,
-                  told: Callable[[], None]) -> None:
-    """An answer that goes on; `told` is called for each part."""
+                  on_activity: Callable[[], None]) -> None:
+    """An answer that goes on; `on_activity` is called for each part."""
     head = h11.Response(status_code=200, headers=[("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
                                                   ("Access-Control-Allow-Origin", "*")])
     writer.write(connection.send(head) or b"")
@@ -227,7 +227,7 @@ async def _stream(parts: AsyncGenerator[bytes, None], connection: h11.Connection
         async for part in parts:
             writer.write(connection.send(h11.Data(data=part)) or b"")
             await writer.drain()
-            told()
+            on_activity()
     writer.write(connection.send(h11.EndOfMessage()) or b"")
 
 

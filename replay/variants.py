@@ -14,10 +14,10 @@ Variant = tuple[str, ...]  # the range that an answer is of, and the headers abo
 def variant(exchange: Recorded) -> Variant:
     """What decides among the answers of one address."""
     part = header(exchange.headers, "range") if exchange.status == 206 else ""
-    return part, *said(exchange.headers)
+    return part, *variant_headers(exchange.headers)
 
 
-def said(headers: Headers) -> Variant:
+def variant_headers(headers: Headers) -> Variant:
     """The headers that count, in order."""
     by_name: dict[str, str] = {}
     for name, value in headers:
@@ -28,7 +28,7 @@ def said(headers: Headers) -> Variant:
 def best(variants: Iterable[Variant], headers: Headers) -> set[Variant]:
     """Those that agree best with the headers of a request. Its range decides first: without one, or when its own was
     not recorded, what is whole is best."""
-    part, requested = header(headers, "range"), said(headers)
+    part, requested = header(headers, "range"), variant_headers(headers)
     scores = {variant: (2 if part and variant[0] == part else 0 if variant[0] else 1,
                         sum(map(_agree, variant[1:], requested)))
               for variant in variants}

@@ -39,22 +39,22 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 _BREAKS = re.compile(r"[\r\n\0]+")
 _NO_ADDRESS = re.compile(r"[\x00-\x20\x7f<>\"]")
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,500})", re.I)
-_LOOKED_AT = 1 << 16  # bytes of a document in which its title stands
+_TITLE_SEARCH_BYTES = 1 << 16  # bytes of a document in which its title stands
 _LATEST = 253_402_300_799  # seconds since 1970, of the last year that a date can tell
 
 
 @dataclass(frozen=True)
 class _Written:
-    """An answer as it stands in the WARC. `kept`: its content is there, too; `title`: of a document of a tab."""
+    """An answer as it stands in the WARC. `has_content`: its content is there, too; `title`: of a document of a tab."""
 
     exchange: Recorded
     url: str
-    moment: datetime
+    sent_at: datetime
     offset: int
     length: int
     digest: str
     mime: str
-    kept: bool
+    has_content: bool
     title: str
 
 
@@ -71,7 +71,7 @@ def write_wacz(archive: Archive, path: Path, title: str = "A recorded session") 
     with written_atomically(path) as file, tempfile.TemporaryFile(dir=path.parent) as warc:
         written = _write(archive, warc, "data.warc.gz")
         blocks, index = _index(written)
-        pages = [record for record in written if record.exchange.top and record.kept
+        pages = [record for record in written if record.exchange.top and record.has_content
                  and not 300 <= record.exchange.status < 400]
         with zipfile.ZipFile(file, "w") as packed:
             resources = [_put(packed, _WARC, warc), _put(packed, _BLOCKS, BytesIO(blocks)),
@@ -192,7 +192,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _title(content: bytes) -> str:
-    title = _TITLE.search(content[:_LOOKED_AT].decode("utf-8", "replace"))
+    title = _TITLE.search(content[:_TITLE_SEARCH_BYTES].decode("utf-8", "replace"))
     return " ".join(unescape(title[1]).split()) if title else ""
 
 
@@ -202,7 +202,7 @@ def _title(content: bytes) -> str:
 def _index(written: list[_Written]) -> tuple[bytes, bytes]:
     """The sorted lines of the index, packed in blocks, and where each block begins: replayweb.page reads the packed
     index by that alone."""
-    lines = sorted(_index_line(record) for record in written if record.kept)
+    lines = sorted(_index_line(record) for record in written if record.has_content)
     blocks, index = b"", '!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'
     for start in range(0, len(lines), _LINES):
         block = gzip.compress("".join(lines[start:start + _LINES]).encode(), mtime=0)
@@ -222,18 +222,18 @@ def _index_line(record: _Written) -> str:
     if exchange.method != "GET":
         fields["method"] = exchange.method
         query = cdxj.request_query(exchange.headers, exchange.body or b"")
-    return cdxj.line(record.url, record.moment.strftime("%Y%m%d%H%M%S"), fields, query)
+    return cdxj.line(record.url, record.sent_at.strftime("%Y%m%d%H%M%S"), fields, query)
 
 
 def _page_list(pages: list[_Written]) -> bytes:
     lines: list[dict[str, object]] = [{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}]
-    lines += [{"id": uuid4().hex, "url": record.url, "ts": _stamp(record.moment), "title": record.title or record.url}
+    lines += [{"id": uuid4().hex, "url": record.url, "ts": _stamp(record.sent_at), "title": record.title or record.url}
               for record in pages]
     return b"".join(map(dump_line, lines))
 
 
 def _package(title: str, resources: list[dict[str, object]], pages: list[_Written]) -> dict[str, object]:
-    main = {"mainPageUrl": pages[0].url, "mainPageDate": _stamp(pages[0].moment)} if pages else {}
+    main = {"mainPageUrl": pages[0].url, "mainPageDate": _stamp(pages[0].sent_at)} if pages else {}
     return {"profile": "data-package", "wacz_version": "1.1.1", "title": title, "software": software(),
             "created": _stamp(datetime.now(UTC)), **main, "resources": resources}
 

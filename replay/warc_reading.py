@@ -30,8 +30,8 @@ _PAGES = ("pages/pages.jsonl", "pages/extraPages.jsonl")
 _PACKAGE = "datapackage.json"
 _SLACK = 1 << 16  # packed bytes below which no ratio is looked at
 _READ = 1 << 20
-_SOON = 60.0  # seconds between the dates of a request and its answer where nothing else tells that they belong together
-_LOOKED_AT = 100  # requests of one address that are compared by date
+_MAX_PAIR_DISTANCE_S = 60.0  # between the dates of a request and its answer where nothing else pairs them
+_MAX_PAIR_CANDIDATES = 100  # requests of one address that are compared by date
 _DESTINATIONS = {"script": "script", "style": "stylesheet", "image": "image", "font": "font", "document": "document",
                  "iframe": "document", "frame": "document", "audio": "media", "video": "media", "track": "texttrack",
                  "manifest": "manifest", "empty": "fetch"}
@@ -198,7 +198,7 @@ def _archive(records: Records, pages: frozenset[str]) -> Archive:
     timed, time = [], 0.0
     for answer, request in both:
         if not (recorded_time := (request and request.time) or (answer and answer.time)):
-            records.note(_one(answer, request).where, "field WARC-Date: missing or wrong; taken for the one before")
+            records.note(_either(answer, request).where, "field WARC-Date: missing or wrong; taken for the one before")
         time = recorded_time or time
         timed.append((time, answer, request))
     timed.sort(key=lambda timed_pair: timed_pair[0])
@@ -209,11 +209,11 @@ def _archive(records: Records, pages: frozenset[str]) -> Archive:
             since = max(0.0, round(time - started, 6))
             exchanges.append(_exchange(len(exchanges) + 1, since, answer, request, pages))
         except Broken as error:
-            records.note(_one(answer, request).where, f"{error}; left out")
+            records.note(_either(answer, request).where, f"{error}; left out")
     return Archive(tuple(exchanges), (), started, records.all_notes())
 
 
-def _one(answer: Record | None, request: Record | None) -> Record:
+def _either(answer: Record | None, request: Record | None) -> Record:
     """The answer, else the request."""
     record = answer or request
     assert record is not None
@@ -264,27 +264,27 @@ def _paired(answers: list[Record], requests: list[Record]) -> list[Record | None
         candidates = by_address.get(answer.address)
         if paired[number] or not candidates:
             continue
-        distances = [abs(request.time - answer.time) for request in candidates[:_LOOKED_AT]]
+        distances = [abs(request.time - answer.time) for request in candidates[:_MAX_PAIR_CANDIDATES]]
         nearest = min(range(len(distances)), key=distances.__getitem__)
-        if distances[nearest] <= _SOON:
+        if distances[nearest] <= _MAX_PAIR_DISTANCE_S:
             paired[number] = candidates.pop(nearest)
     return paired
 
 
 def _concurrent(record: Record) -> list[str]:
-    return [value.strip() for name, value in record.told if name.lower() == "warc-concurrent-to" and value.strip()]
+    return [value.strip() for name, value in record.fields if name.lower() == "warc-concurrent-to" and value.strip()]
 
 
 def _exchange(number: int, time: float, answer: Record | None, request: Record | None, pages: frozenset[str]
               ) -> Recorded:
-    metadata = _ours(answer, request)
+    metadata = _own_metadata(answer, request)
     method = request.head.first.upper() if request and request.head else "GET"
     if not _METHOD.fullmatch(method):
         raise Broken("it has no method of HTTP")
     headers = request.head.headers if request and request.head else ()
     status, text, answer_headers = _status(answer) if answer else (0, "", ())
-    url = _one(answer, request).address.partition("#")[0]
-    kind = _kind(_one(answer, request), headers, answer_headers)
+    url = _either(answer, request).address.partition("#")[0]
+    kind = _kind(_either(answer, request), headers, answer_headers)
     top = metadata.get("top")
     if not isinstance(top, bool):
         top = _is_top(url, method, kind, headers, pages)
@@ -292,8 +292,8 @@ def _exchange(number: int, time: float, answer: Record | None, request: Record |
     return Recorded(
         number, time, method, url, status, answer.content if answer else _nothing, answer_headers, headers,
         request.body if request else None, "document" if top and kind == "other" else kind, top, text,
-        "" if status else failure or "no answer", _whole_number(metadata.get("tab"), 1, 10**6) or 1,
-        _whole_number(metadata.get("seed"), 0, 2**32 - 1), decoded=False)
+        "" if status else failure or "no answer", _bounded_integer(metadata.get("tab"), 1, 10**6) or 1,
+        _bounded_integer(metadata.get("seed"), 0, 2**32 - 1), decoded=False)
 
 
 def _nothing() -> bytes | None:
@@ -313,17 +313,17 @@ def _status(answer: Record) -> tuple[int, str, Headers]:
     return int(status), text.strip(), headers
 
 
-def _ours(answer: Record | None, request: Record | None) -> dict[str, Any]:
+def _own_metadata(answer: Record | None, request: Record | None) -> dict[str, Any]:
     """What warc.py writes of an exchange beyond the WARC."""
     try:
-        metadata = json.loads(_one(answer, request).field(JSON_METADATA) or "{}")
+        metadata = json.loads(_either(answer, request).field(JSON_METADATA) or "{}")
     except (ValueError, RecursionError):
         return {}
     ours = metadata.get("demotape") if isinstance(metadata, dict) else None
     return ours if isinstance(ours, dict) else {}
 
 
-def _whole_number(value: Any, minimum: int, maximum: int) -> int | None:
+def _bounded_integer(value: Any, minimum: int, maximum: int) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum else None
 
 

@@ -41,14 +41,14 @@ class Record:
 
     where: str
     kind: str
-    told: Headers
+    fields: Headers
     head: Head | None = None
     body: bytes | None = None
     content: Callable[[], bytes | None] = lambda: None
 
     def field(self, name: str) -> str:
         """A header of the record itself; empty where it has none."""
-        return header(self.told, name.lower()).strip()
+        return header(self.fields, name.lower()).strip()
 
     @property
     def address(self) -> str:
@@ -76,7 +76,7 @@ class _Store:
         self._size = 0
         self._known: dict[bytes, tuple[int, int]] = {}
 
-    def keep(self, content: bytes) -> Callable[[], bytes | None]:
+    def save(self, content: bytes) -> Callable[[], bytes | None]:
         """What reads a content again; raises Broken where there is too much in all."""
         digest = hashlib.sha256(content).digest()
         if digest not in self._known:
@@ -201,7 +201,7 @@ class Records:
                 record.head = _head(block, stream)
             elif record.kind != "revisit":
                 raise Broken("it is empty")
-        payload = _rest(block)
+        payload = _remaining(block)
         if payload is None:
             self.note(record.where, f"its content is larger than {limits.size(limits.BLOB)}; it is left out")
         elif block.limit:
@@ -210,14 +210,14 @@ class Records:
             record.body = self._body(record, payload)
         elif record.kind != "revisit" and (payload or not record.field("WARC-Truncated")):
             headers = record.head.headers if record.head else ()
-            content = unpacked(_whole(headers, payload), header(headers, "content-encoding"),
+            content = unpacked(_joined_chunks(headers, payload), header(headers, "content-encoding"),
                                partial(self.note, record.where))
             if content is not None:
-                record.content = self._store.keep(content)
+                record.content = self._store.save(content)
         return record
 
     def _body(self, record: Record, payload: bytes) -> bytes | None:
-        payload = _whole(record.head.headers if record.head else (), payload)
+        payload = _joined_chunks(record.head.headers if record.head else (), payload)
         self._bodies += len(payload)
         if self._bodies > limits.HAR:
             self.note(record.where, "what was sent is too much in all; it is left out")
@@ -254,7 +254,7 @@ def _parsed(stream: Any, first: bytes) -> Head:
                 tuple((name, value) for name, value in parsed.headers if name and not name.startswith(":")))
 
 
-def _rest(block: Any) -> bytes | None:
+def _remaining(block: Any) -> bytes | None:
     """The rest of a record; None where it is larger than anything that is kept."""
     pieces, size = [], 0
     while size <= limits.BLOB and (piece := block.read(_READ)):
@@ -263,7 +263,7 @@ def _rest(block: Any) -> bytes | None:
     return b"".join(pieces) if size <= limits.BLOB else None
 
 
-def _whole(headers: Headers, payload: bytes) -> bytes:
+def _joined_chunks(headers: Headers, payload: bytes) -> bytes:
     """A payload without chunks."""
     if "chunked" not in header(headers, "transfer-encoding").lower():
         return payload

@@ -14,7 +14,7 @@ _SLACK = 1 << 16  # packed bytes below which no ratio is looked at
 HEAD = 1 << 18  # bytes of the headers of a record, or of what it holds
 _MAGIC = b"\x1f\x8b\x08"
 _FIRST = re.compile(rb"WARC/\d\.\d{1,2}\s*\Z")
-_LOOKED_AT = 1024  # packed bytes by which the beginning of a record is known
+_MAGIC_BYTES = 1024  # packed bytes by which the beginning of a record is known
 _BR_PIECE = 64  # packed bytes that are unpacked at once, as brotli may tell no limit
 
 
@@ -42,7 +42,7 @@ class Stream:
 
     def read(self, size: int) -> bytes:
         """As much as is there, at most `size` bytes; nothing at the end of the part. Raises Broken."""
-        self._look_at_budget()
+        self._check_budget()
         while not self._buffer and not self._ended:
             self._more()
         data, self._buffer = self._buffer[:size], self._buffer[size:]
@@ -50,7 +50,7 @@ class Stream:
 
     def readline(self, size: int = HEAD) -> bytes:
         """A line, or as much of it as `size`; nothing at the end of the part. Raises Broken."""
-        self._look_at_budget()
+        self._check_budget()
         size = min(size, HEAD)
         while (end := self._buffer.find(b"\n", 0, size)) < 0 and len(self._buffer) < size and not self._ended:
             self._more()
@@ -70,7 +70,7 @@ class Stream:
             return False
         if self._damaged:  # not the same once more
             self._raw = self._raw[1:]
-        if not self._look_for_part():
+        if not self._find_part():
             return False
         self._buffer, self._ended, self._damaged, self._taken, self._given = b"", False, False, 0, 0
         self._unpacker = zlib.decompressobj(31)
@@ -94,7 +94,7 @@ class Stream:
             self.budget -= len(data)
         return data
 
-    def _look_at_budget(self) -> None:
+    def _check_budget(self) -> None:
         if self.budget is not None and self.budget <= 0:
             raise Broken(f"its headers are larger than {limits.size(HEAD)}")
 
@@ -129,14 +129,14 @@ class Stream:
             self._ended = self._damaged = True
             raise Broken("packed too tightly to be a recording")
 
-    def _look_for_part(self) -> bool:
+    def _find_part(self) -> bool:
         """Bring the next bytes that begin a packed record to the front."""
         while True:
             while (offset := self._raw.find(_MAGIC)) >= 0:
                 self._raw = self._raw[offset:]
-                if len(self._raw) < _LOOKED_AT:
+                if len(self._raw) < _MAGIC_BYTES:
                     self._fill()
-                if _begins(self._raw[:_LOOKED_AT]):
+                if _begins(self._raw[:_MAGIC_BYTES]):
                     return True
                 self._raw = self._raw[1:]
             self._raw = self._raw[-2:]

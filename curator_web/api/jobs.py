@@ -92,4 +92,4 @@ def unfinished():
 @blueprint.alt_response(409, description="The job has not failed.")
 def again(job_id: int):
     """Try a job again that failed, with what it was given; for who began it, and for leads"""
-    return services().jobs.again(job_id, account())
+    return services().jobs.retry(job_id, account())

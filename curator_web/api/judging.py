@@ -85,7 +85,7 @@ class VerdictsSchema(Strict):
                            validate=validate.Length(1, verdicts.AT_ONCE))
 
 
-class TakenSchema(Schema):
+class AcceptedVerdictsSchema(Schema):
     """What came of them."""
 
     new = fields.Integer(required=True)
@@ -170,9 +170,9 @@ class ResultsSchema(Schema):
 @blueprint.doc(**IN_PROJECT)
 @blueprint.response(200, StandingSchema)
 @blueprint.alt_response(404, **NO_PROJECT)
-def standing() -> judging.Standing:
+def standing() -> judging.LabellingProgress:
     """How far you are with labelling"""
-    return judging.standing(services().db, account())
+    return judging.labelling_progress(services().db, account())
 
 
 @blueprint.post("/sample")
@@ -194,7 +194,8 @@ def draw(body: dict[str, Any]) -> dict[str, Any]:
 def following(body: dict[str, Any]) -> dict[str, Any]:
     """What you label next"""
     name = judging.following(services().db, account(), body["after"])
-    return {"demonstration": judging.asked(services().db, services().store, name, account()) if name else None}
+    return {"demonstration": judging.labelling_question(services().db, services().store, name, account()) if name
+            else None}
 
 
 @blueprint.put("/labels/<demonstration_id>")
@@ -210,12 +211,12 @@ def label(body: dict[str, Any], demonstration_id: str) -> None:
 @blueprint.post("/verdicts")
 @blueprint.doc(**IN_PROJECT)
 @blueprint.arguments(VerdictsSchema)
-@blueprint.response(200, TakenSchema)
+@blueprint.response(200, AcceptedVerdictsSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NO_PROJECT)
-def take(body: dict[str, Any]) -> verdicts.Taken:
+def take(body: dict[str, Any]) -> verdicts.AcceptedVerdicts:
     """Keep what judges said, instead of what each said of the same before; only for leads"""
-    return verdicts.take(services().db, body["verdicts"], lead())
+    return verdicts.store_verdicts(services().db, body["verdicts"], lead())
 
 
 @blueprint.route("/results")

@@ -32,7 +32,7 @@ class NotificationSchema(Schema):
     read_at = fields.AwareDateTime(required=True, allow_none=True)
 
 
-class AskedNotificationsSchema(Strict):
+class NotificationQuerySchema(Strict):
     """Which notifications are meant."""
 
     unread = fields.Boolean(load_default=False, metadata={"description": "only those that are not read yet"})
@@ -59,11 +59,11 @@ class MarkedSchema(Schema):
 
 
 @blueprint.get("/notifications")
-@blueprint.arguments(AskedNotificationsSchema, location="query")
+@blueprint.arguments(NotificationQuerySchema, location="query")
 @blueprint.response(200, NotificationSchema(many=True))
 def notifications(query: dict[str, Any]):
     """Your notifications of all projects that you are in, the unread ones first, 200 at most"""
-    return reading.told(services().db, account(), query["unread"])
+    return reading.latest_notifications(services().db, account(), query["unread"])
 
 
 @blueprint.post("/notifications/read")

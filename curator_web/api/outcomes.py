@@ -115,7 +115,7 @@ class Trial(MethodView):
         job = outcome_trials.latest(services().db, demonstration_id)
         if job is None or not job.result:
             raise NotFound("nobody has tried the outcome checks of this demonstration")
-        visible = outcomes.in_sight(services().db, [row["id"] for row in job.result["rows"]], account())
+        visible = outcomes.visible_rows(services().db, [row["id"] for row in job.result["rows"]], account())
         return {"outcome": job.result["outcome"], "rows": [row for row in job.result["rows"] if row["id"] in visible]}
 
     @blueprint.response(202, JobSchema)

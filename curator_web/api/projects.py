@@ -79,7 +79,7 @@ class Projects(MethodView):
     @blueprint.response(200, ProjectSchema(many=True))
     def get(self):
         """The projects that you are in, in the order in which you joined"""
-        return projects.places(services().db, account())
+        return projects.memberships(services().db, account())
 
     @blueprint.arguments(NewProjectSchema)
     @blueprint.response(201, ProjectSchema)
@@ -98,7 +98,7 @@ class Settings(MethodView):
     @blueprint.alt_response(404, **NOT_FOUND)
     def get(self, project: str):
         """What is set for a project"""
-        return _settings(g.place.project)
+        return _settings(g.membership.project)
 
     @blueprint.arguments(ProjectSettingsSchema)
     @blueprint.response(200, ProjectSettingsSchema)
@@ -107,13 +107,13 @@ class Settings(MethodView):
     def put(self, body: dict[str, Any], project: str):
         """Set it; only for leads of the project. Where other checks count, a job counts anew what lists show"""
         recounts.change_settings(services().db, services().jobs, lead(), body)
-        membership = next(candidate for candidate in projects.places(services().db, account())
+        membership = next(candidate for candidate in projects.memberships(services().db, account())
                           if candidate.id == project)
         return _settings(membership.project)
 
 
 def _settings(project: Project) -> dict[str, Any]:
-    return project_settings.told(services().db, project.id) | {"answers_shown": project.answers_shown}
+    return project_settings.settings_fields(services().db, project.id) | {"answers_shown": project.answers_shown}
 
 
 @blueprint.get("/projects/<project>/members")

@@ -3,7 +3,7 @@
 from flask.views import MethodView
 from marshmallow import fields, validate
 
-from curator_web.demonstrations import library, proving
+from curator_web.demonstrations import library, replay_proofs
 from curator_web.errors import NotFound
 from curator_web.jobs import replays
 from curator_web.web.accounts import account, lead
@@ -22,7 +22,7 @@ NONE_RUN = {"description": "This server does not run demonstrations again."}
 class ToRunSchema(Strict):
     """Which demonstrations to run again."""
 
-    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, replays.MOST))
+    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, replays.MAX_DEMONSTRATIONS))
 
 
 @blueprint.route("/demonstrations/<demonstration_id>/proof")
@@ -34,7 +34,7 @@ class OneProof(MethodView):
     def get(self, demonstration_id: str):
         """The proof of the last run; of an earlier version where `proof` of the demonstration is `changed`"""
         library.listed(services().db, demonstration_id)
-        stored = proving.of(services().db, demonstration_id)
+        stored = replay_proofs.stored_proof(services().db, demonstration_id)
         if stored is None:
             raise NotFound("nobody has run this demonstration again")
         return stored.content | {"made_at": stored.made_at}

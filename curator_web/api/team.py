@@ -162,7 +162,7 @@ def next_(body: dict[str, Any]) -> dict[str, Any]:
 def assign(body: dict[str, Any]) -> Any:
     """Assign demonstrations to a user; only a lead may"""
     if "found" in body:
-        return _change_found(bulk.Change(bulk.ASSIGN, body["to"]), body)
+        return _change_matching(bulk.Change(bulk.ASSIGN, body["to"]), body)
     return {"changed": leases.assign(services().db, body["ids"], body["to"], account())}
 
 
@@ -177,7 +177,7 @@ def assign(body: dict[str, Any]) -> Any:
 def move(body: dict[str, Any]) -> Any:
     """Move demonstrations to another project; only who leads both may"""
     if "found" in body:
-        return _change_found(bulk.Change(bulk.MOVE, body["to"]), body)
+        return _change_matching(bulk.Change(bulk.MOVE, body["to"]), body)
     return {"changed": moving.move(services().db, body["ids"], body["to"], account())}
 
 
@@ -223,11 +223,11 @@ def statuses(body: dict[str, Any]) -> Any:
     """Change the status of demonstrations as they are now, each by itself"""
     change = bulk.Change(bulk.STATUS, body["status"], body["reason"])
     if "found" in body:
-        return _change_found(change, body)
-    return bulk.change_each(services().db, change, body["ids"], account())
+        return _change_matching(change, body)
+    return bulk.change_one_by_one(services().db, change, body["ids"], account())
 
 
-def _change_found(change: bulk.Change, body: dict[str, Any]) -> Any:
+def _change_matching(change: bulk.Change, body: dict[str, Any]) -> Any:
     outcome = bulk_changes.begin(services().db, services().jobs, change, exact_filter(body["found"]), body["count"],
                                  account())
     if isinstance(outcome, int):

@@ -5,7 +5,7 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
-from curator_web.demonstrations import differences, leases, training, tries
+from curator_web.demonstrations import differences, leases, training, training_attempts
 from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -134,7 +134,7 @@ def decide(body: dict[str, Any]) -> training.Overview:
 @blueprint.alt_response(409, **DAMAGED)
 def compared(demonstration_id: str) -> dict[str, Any]:
     """An answer that was submitted, beside the known one"""
-    comparison = tries.compare(services().db, demonstration_id, account())
+    comparison = training_attempts.compare(services().db, demonstration_id, account())
     difference_rows = [{"what": difference.what, "turn": difference.turn, "name": difference.name,
                         "known": difference.first, "given": difference.second,
                         "counts": differences.counts(difference, comparison.labels)}

@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
-from curator_web.jobs.upload_service import UploadService, UploadStatus, expect_length
+from curator_web.jobs.upload_service import UploadService, UploadStatus, require_length
 from curator_web.users import projects
 from curator_web.web.accounts import account as asking
 from curator_web.web.context import services
@@ -60,7 +60,7 @@ class UploadSchema(Schema):
 def account() -> dict[str, Any]:
     """Who the token belongs to"""
     caller = asking()
-    return {"name": caller.name, "role": caller.role, "projects": projects.places(services().db, caller)}
+    return {"name": caller.name, "role": caller.role, "projects": projects.memberships(services().db, caller)}
 
 
 @blueprint.put("/uploads/<upload_id>")
@@ -98,7 +98,7 @@ def chunk(upload_id: str, number: int) -> None:
     if planned is None:
         return
     # What is refused is not read.
-    expect_length(number, planned, request.content_length or 0)
+    require_length(number, planned, request.content_length or 0)
     _uploads().put(user_name, upload_id, number, request.get_data(cache=False))
 
 

@@ -97,7 +97,7 @@ def lines_of(connection: Connection, described: Described) -> Iterator[bytes]:
             yield (json.dumps(values, separators=(",", ":")) + "\n").encode()
 
 
-def expect_unused(connection: Connection, revision: str) -> None:
+def require_unused(connection: Connection, revision: str) -> None:
     """Raises InputError for a database in which somebody has worked, or whose tables are not of that revision."""
     if (current_revision := revision_of(connection)) is None:
         if inspect(connection).get_table_names():

@@ -52,13 +52,13 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
     Raises NotAllowed, NotFound, Conflict where something has changed since, InputError naming what was not chosen.
     """
     with db.together() as (session, joined):
-        pairs.of(session, demonstration_id, lock=True)
+        pairs.pair_of(session, demonstration_id, lock=True)
         comparison = _compare(session, demonstration_id, account)
         if comparison.refused:
             raise NotAllowed(comparison.refused)
         if comparison.version != version:
             raise Conflict(ErrorText("this pair was changed meanwhile; look at it again before you decide"))
-        _expect_chosen(comparison.differences, choices)
+        _require_chosen(comparison.differences, choices)
         pairs.close(comparison.paired, SETTLED, account.name, datetime.now(UTC))
         session.flush()
         chosen = [difference for difference in comparison.differences if choices[difference.key] == SECOND]
@@ -74,7 +74,7 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
 
 
 def _compare(session: Session, demonstration_id: str, account: Account) -> Comparison:
-    pair = pairs.of(session, demonstration_id)
+    pair = pairs.pair_of(session, demonstration_id)
     if pair is None or pair.first.project != account.project or pair.first.id != demonstration_id:
         raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
     if pair.state == pairs.ANNOTATING and not account.leads:
@@ -82,8 +82,8 @@ def _compare(session: Session, demonstration_id: str, account: Account) -> Compa
                                  demonstration_id=demonstration_id[:80]))
     first, second = (library.load(session, row.id) for row in (pair.first, pair.second))
     labels = session.get_one(Project, account.project).labels
-    found_differences = differences(annotated(first), annotated(second), labels)
-    return Comparison(pair, first, second, found_differences, _refused(session, pair, account))
+    differences_between = differences(annotated(first), annotated(second), labels)
+    return Comparison(pair, first, second, differences_between, _refused(session, pair, account))
 
 
 def _refused(session: Session, paired: Paired, account: Account) -> str | None:
@@ -100,7 +100,7 @@ def _refused(session: Session, paired: Paired, account: Account) -> str | None:
     return None
 
 
-def _expect_chosen(differences_found: list[Difference], choices: Mapping[str, str]) -> None:
+def _require_chosen(differences_found: list[Difference], choices: Mapping[str, str]) -> None:
     for difference in differences_found:
         where = f"field {difference.key}: " if len(difference.key) < 80 else f"field {difference.what}: "
         if choices.get(difference.key) not in CHOICES:

@@ -16,7 +16,7 @@ from pipeline.evaluate.reliability import Group, Reliability, reliability
 
 from . import library, pairs
 from .copies import BY_SHARE
-from .differences import TARGET, Annotated, Told, differences, observed
+from .differences import TARGET, Annotated, ObservedCounts, differences, observed
 from .labels import NUMBER
 from .pairs import Paired
 
@@ -24,7 +24,7 @@ FIRST_ROWS = ("intent", TARGET, "dropped")
 
 
 @dataclass(frozen=True)
-class Row:
+class AgreementRow:
     """What is agreed on: `intent`, `target` or `dropped` of turns, or a label, as `turn: NAME`."""
 
     what: str
@@ -36,7 +36,7 @@ class Agreement:
     """Of all pairs of a project in which both have submitted."""
 
     pairs: int
-    rows: list[Row]
+    rows: list[AgreementRow]
 
 
 def note(session: Session, paired: Paired, now: datetime) -> None:
@@ -66,13 +66,15 @@ def agreement(db: Database, project: str) -> Agreement:
     return Agreement(len(observations), rows_of(observations, labels))
 
 
-def rows_of(observations: Sequence[tuple[str, Told]], labels: Sequence[Mapping[str, Any]]) -> list[Row]:
+def rows_of(observations: Sequence[tuple[str, ObservedCounts]],
+            labels: Sequence[Mapping[str, Any]]) -> list[AgreementRow]:
     """How far two people agree on each thing, by what they said of demonstrations; none where they said nothing."""
     choice_labels = [f"{label['scope']}: {label['name']}" for label in labels if label["kind"] != "text"]
     numbers = {f"{label['scope']}: {label['name']}" for label in labels if label["kind"] == NUMBER}
     return [
-        Row(kind, reliability([_group(kind, name, observation.get(kind, [])) for name, observation in observations],
-                              "interval" if kind in numbers else "nominal"))
+        AgreementRow(kind,
+                     reliability([_group(kind, name, observation.get(kind, [])) for name, observation in observations],
+                                       "interval" if kind in numbers else "nominal"))
         for kind in (*FIRST_ROWS, *choice_labels)] if observations else []
 
 

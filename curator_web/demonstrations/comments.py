@@ -9,12 +9,12 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import COMMENT_KINDS, QUESTION, Comment, Demonstration
 from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
-from curator_web.notifications import telling
+from curator_web.notifications import publish
 from curator_web.users import Account
 from curator_web.webhooks import events
 from schemas.text import storable
 
-from . import library, sight
+from . import library, visibility
 
 TEXT_LENGTH = 4000
 LIMIT = 500  # of one demonstration
@@ -48,7 +48,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
             row.open_comments += 1
         session.flush()
         audit.note(session, account.name, "asked" if kind == QUESTION else "commented", row.id, comment=comment.id)
-        telling.of_comment(session, row, comment, sight.unseen_by)
+        publish.of_comment(session, row, comment, visibility.cannot_see)
         events.of_comment(session, row, comment)
         return comment
 
@@ -93,7 +93,7 @@ def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonst
                    Comment.answers.is_(None), Comment.resolved_at.is_(None))
             .order_by(Comment.id.desc()).limit(LIMIT))
         rows = session.execute(query).all()
-        if rows and (hidden := sight.hidden_from(session, account)) is not None:
+        if rows and (hidden := visibility.hidden_ids(session, account)) is not None:
             rows = session.execute(query.where(Demonstration.id.not_in(hidden))).all()
         return [(comment, row) for comment, row in rows]
 

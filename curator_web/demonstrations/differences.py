@@ -20,7 +20,7 @@ TASK, LABEL, DROPPED, ACTION, INTENT, TARGET, ARGUMENTS, UTTERANCE, SPEAKER, PIC
     "added", "order", "video")
 OUTCOME = "outcome"
 Annotated = tuple[types.Demonstration, list[types.Edit]]  # as it is after its edits, and these
-Told = dict[str, list[list[Any]]]
+ObservedCounts = dict[str, list[list[Any]]]
 
 
 @dataclass(frozen=True)
@@ -46,27 +46,30 @@ def differences(first: Annotated, second: Annotated, labels: Sequence[Mapping[st
     (first_demonstration, log), (second_demonstration, other_log) = first, second
     first_turns, second_turns = ({turn["id"]: turn for turn in demonstration["turns"]}
                                  for demonstration in (first_demonstration, second_demonstration))
-    found_differences = [*_of_whole(first_demonstration, second_demonstration, labels)]
+    all_differences = [*_demonstration_differences(first_demonstration, second_demonstration, labels)]
     joined: set[str] = set()
     for turn in [*second_demonstration["turns"],
                  *(turn for turn in first_demonstration["turns"] if turn["id"] not in second_turns)]:
         if turn["id"] not in first_turns or turn["id"] not in second_turns:
-            found_differences += [difference for difference in (_lone(turn, first_turns, second_turns,
-                                                                      second_demonstration, joined),) if difference]
+            all_differences += [difference for difference in (_added_turn_difference(turn, first_turns, second_turns,
+                                                                                     second_demonstration, joined),)
+                                if difference]
     for turn in first_demonstration["turns"]:
         if turn["id"] in second_turns:
-            found_differences += _of_turn(turn, second_turns[turn["id"]], labels, turn["id"] in joined)
-    found_differences += _order(first_demonstration, second_demonstration, moved(log) | moved(other_log))
+            all_differences += _turn_differences(turn, second_turns[turn["id"]], labels, turn["id"] in joined)
+    all_differences += _order(first_demonstration, second_demonstration, moved(log) | moved(other_log))
     if first_demonstration.get("alignment") != second_demonstration.get("alignment"):
         placements = [edit for _, edit in standing(other_log) if edit["op"] == "place_video"]
-        found_differences.append(Difference(VIDEO, None, "", None, None, tuple(placements[-1:]) or None))
+        all_differences.append(Difference(VIDEO, None, "", None, None, tuple(placements[-1:]) or None))
     order = {turn["id"]: number for number,
              turn in enumerate([*first_demonstration["turns"], *second_demonstration["turns"]])}
-    return sorted((_tried(difference, first_demonstration["turns"]) for difference in found_differences),
+    return sorted((_without_failing_edits(difference, first_demonstration["turns"])
+                   for difference in all_differences),
                   key=lambda difference: (difference.what in (ORDER, VIDEO), order.get(difference.turn or "", -1)))
 
 
-def observed(first: types.Demonstration, second: types.Demonstration, labels: Sequence[Mapping[str, Any]]) -> Told:
+def observed(first: types.Demonstration, second: types.Demonstration,
+             labels: Sequence[Mapping[str, Any]]) -> ObservedCounts:
     """What both say of the same, counted, for the agreement: `dropped` of all turns, `intent` and `target` of those
     that both keep, and each label that both gave, named by scope and name. Texts are left out."""
     second_turns = {turn["id"]: turn for turn in second["turns"]}
@@ -107,9 +110,9 @@ def counts(difference: Difference, labels: Sequence[Mapping[str, Any]]) -> bool:
     return bool(_points([difference], {label["name"] for label in labels if label["kind"] == "text"}))
 
 
-def _points(differences_found: list[Difference], texts: AbstractSet[str]) -> set[tuple[str, str | None, str]]:
+def _points(differences: list[Difference], texts: AbstractSet[str]) -> set[tuple[str, str | None, str]]:
     points = set()
-    for difference in differences_found:
+    for difference in differences:
         if difference.what == ACTION:
             points |= {(INTENT, difference.turn, ""), (TARGET, difference.turn, "")}
         elif difference.what in (DROPPED, INTENT, TARGET) or (difference.what == LABEL
@@ -136,8 +139,8 @@ def _uid(turn: types.BrowserTurn) -> str:
     return turn["element"]["uid"] or "" if turn["element"] else ""
 
 
-def _of_whole(first: types.Demonstration, second: types.Demonstration,
-              labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+def _demonstration_differences(first: types.Demonstration, second: types.Demonstration,
+                               labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     if first["task"] != second["task"]:
         yield Difference(TASK, None, "", first["task"], second["task"], ({"op": "set_task", "task": second["task"]},))
     first_outcome, second_outcome = first.get("outcome"), second.get("outcome")
@@ -156,8 +159,8 @@ def _labels(first_labels: Mapping[str, list[str]], second_labels: Mapping[str, l
             yield Difference(LABEL, turn, name, first_values, second_values, (edit,))
 
 
-def _of_turn(first: types.Turn, second: types.Turn, labels: Sequence[Mapping[str, Any]],
-             joined: bool) -> Iterator[Difference]:
+def _turn_differences(first: types.Turn, second: types.Turn, labels: Sequence[Mapping[str, Any]],
+                      joined: bool) -> Iterator[Difference]:
     """Of a turn that both have. `joined`: what was typed there is part of another difference."""
     turn, changes = first["id"], list(_content(first, second))
     if joined:
@@ -215,8 +218,9 @@ def _picture(first: types.BrowserTurn, second: types.BrowserTurn) -> Iterator[Di
         yield Difference(PICTURE, first["id"], "", first, second, tuple(edits))
 
 
-def _lone(turn: types.Turn, first_turns: Mapping[str, types.Turn], second_turns: Mapping[str, types.Turn],
-          second: types.Demonstration, joined: set[str]) -> Difference | None:
+def _added_turn_difference(turn: types.Turn, first_turns: Mapping[str, types.Turn],
+                           second_turns: Mapping[str, types.Turn],
+                           second: types.Demonstration, joined: set[str]) -> Difference | None:
     """Of a turn that one of them has alone: one that was added, or typing that was split or merged."""
     name, only_second = turn["id"], turn["id"] not in first_turns
     if turn["type"] == "chat" or not turn["events"]:
@@ -263,7 +267,7 @@ def _order(first_demonstration: types.Demonstration, second_demonstration: types
         yield Difference(ORDER, None, "", first, second, edits)
 
 
-def _tried(difference: Difference, turns: list[types.Turn]) -> Difference:
+def _without_failing_edits(difference: Difference, turns: list[types.Turn]) -> Difference:
     """With no edits, where they do not fit."""
     try:
         apply_edits(turns, difference.edits or ())

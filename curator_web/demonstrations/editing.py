@@ -21,7 +21,7 @@ from pipeline.turns.edits import WITH_POINTER, appended
 from schemas import types
 from schemas.text import storable
 
-from . import in_use, joining, labels, parts, proving
+from . import join, labels, project_rules, replay_proofs, split_links
 from .library import Review, load
 from .summary import counts
 
@@ -53,38 +53,38 @@ class MadeEdit:
 def make_edit(session: Session, review: Review, edit: Mapping[str, Any], version: int,
               user_name: str) -> MadeEdit | None:
     """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing."""
-    _expect(review, version)
-    _expect_possible(review, edit)
+    _require_version(review, version)
+    _require_possible(review, edit)
     before = review.turns  # one that is damaged is not changed
     base = review.base["turns"]
     brought: list[types.Edit] = []
     if edit["op"] == "join":
-        edit, brought = joining.prepared(session, review, edit, user_name)
+        edit, brought = join.prepared(session, review, edit, user_name)
     edits, turns = appended(base, review.edits, storable(edit), brought)
     made = edits[len(review.edits)]
-    turns = in_use.marked(turns, review.settings, edits)
-    _expect_in_sight(before, edit)
-    in_use.expect_intent(review.settings, before, made)
+    turns = project_rules.marked(turns, review.settings, edits)
+    _require_in_viewport(before, edit)
+    project_rules.require_intent(review.settings, before, made)
     after = review.with_edits(edits)
     if made["op"] == "label":
-        labels.expect(session, made, review.row.home)
+        labels.require_allowed_label(session, made, review.row.home)
     changes = (turns, after.alignment, after.task, after.labels, after.outcome) != (
         before, review.alignment, review.task, review.labels, review.outcome)
     if edit["op"] not in ("undo", "redo") and not changes:
         return None
-    parts.follow(session, review.row, review.edits, edits, user_name)
-    joining.follow(session, review, edits, user_name)
+    split_links.follow(session, review.row, review.edits, edits, user_name)
+    join.follow(session, review, edits, user_name)
     now = datetime.now(UTC)
     review.row.task = after.task
     for name, value in counts(base, turns, edits).items():
         setattr(review.row, name, value)
-    proving.stand(session, review.row, turns)
+    replay_proofs.update_proof_state(session, review.row, turns)
     grown = _grow(review, now)
     row = Edit(demonstration_id=review.row.id, number=len(review.edits) + 1, content=made, who=user_name, made_at=now,
                version=grown)
     session.add(row)
     if made["op"] == "join":
-        session.add_all(joining.rows(session, row, brought))
+        session.add_all(join.rows(session, row, brought))
     return MadeEdit(row, edits, turns, grown)
 
 
@@ -104,7 +104,7 @@ def last_status_change(db: Database, demonstration_id: str) -> StatusChange | No
             .order_by(StatusChange.number.desc()).limit(1)).first()
 
 
-def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
+def _require_in_viewport(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     """Raises InputError where a person puts the pointer of an action outside the page that was shown."""
     if edit["op"] not in ("set_arguments", "set_intent", "add"):
         return
@@ -129,7 +129,7 @@ def _expect_in_sight(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
                           "high", **values))
 
 
-def _expect_possible(review: Review, edit: Mapping[str, Any]) -> None:
+def _require_possible(review: Review, edit: Mapping[str, Any]) -> None:
     """Raises InputError or Conflict for an edit that is none for this demonstration, whatever it says."""
     if review.row.status in LOCKED:
         raise Conflict(ErrorText("this demonstration is %(status)s; reopen it to change it", status=review.row.status))
@@ -143,7 +143,7 @@ def _expect_possible(review: Review, edit: Mapping[str, Any]) -> None:
         raise InputError(ErrorText("field op: this demonstration has no external video that could be placed"))
 
 
-def _expect(review: Review, version: int) -> None:
+def _require_version(review: Review, version: int) -> None:
     if review.row.version != version:
         raise Conflict(ErrorText("somebody changed this demonstration meanwhile; your change was not saved, so that "
                                  "theirs is not lost"))

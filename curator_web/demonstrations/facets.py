@@ -56,7 +56,8 @@ def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iter
 
     `person`: somebody who has to do with it from now on.
     """
-    is_own, before = Facet.demonstration_id == demonstration_id, held(session, demonstration_id, [*kinds, "person"])
+    is_own, before = Facet.demonstration_id == demonstration_id, stored_facets(session, demonstration_id,
+                                                                               [*kinds, "person"])
     wanted = wanted | {key: count for key, count in before.items() if key[0] == "person"}
     if person:
         wanted["person", person] = 1
@@ -68,7 +69,7 @@ def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iter
         session.execute(insert(Facet), new)
 
 
-def held(session: Session, demonstration_id: str, kinds: Iterable[str]) -> Facets:
+def stored_facets(session: Session, demonstration_id: str, kinds: Iterable[str]) -> Facets:
     """The facets of these kinds that a demonstration has."""
     rows = session.execute(select(Facet.facet, Facet.value, Facet.count).where(
         Facet.demonstration_id == demonstration_id, Facet.facet.in_(list(kinds))))

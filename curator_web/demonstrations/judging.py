@@ -18,19 +18,19 @@ from curator_web.db.models import INVALID, BaseTurns, Demonstration, Project
 from curator_web.errors import Conflict, ErrorText, InputError, NotFound
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from pipeline.judging.labels import Candidate, drawn
 from pipeline.judging.trajectory import last_answer, shown
 from schemas import limits
 
-from . import damage, sight
+from . import damage, visibility
 
 DRAW_LIMIT = 1000  # demonstrations at a time
 SEED_LIMIT = limits.WHOLE
 
 
 @dataclass(frozen=True)
-class Standing:
+class LabellingProgress:
     """How far somebody is: of what is handed out, how much they have labelled or given up, how much is left, and which
     label they may still change. `people`: for a lead, who has labelled how many."""
 
@@ -43,7 +43,7 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LabellingQuestion:
     """What somebody is asked about, as a judge is: `screenshots` are names, the oldest first; `done`: what they said
     before."""
 
@@ -55,7 +55,7 @@ class Asked:
     done: bool | None
 
 
-def there(account: Account) -> list[Any]:
+def in_project(account: Account) -> list[Any]:
     """Conditions for the whole recordings of a project; a judge's ids are those of recordings."""
     return [Demonstration.project == account.project, Demonstration.id == Demonstration.recording,
             Demonstration.status != INVALID]
@@ -64,7 +64,7 @@ def there(account: Account) -> list[Any]:
 def draw(db: Database, count: int, seed: int, account: Account) -> int:
     """Draw so many demonstrations more for people to label, each website with its share, by a seed; returns how many
     there were. What was drawn before stays as it is. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     if not 0 < count <= DRAW_LIMIT:
         raise InputError(ErrorText("field count: a number from 1 to %(most)s", most=DRAW_LIMIT))
     if abs(seed) > SEED_LIMIT:
@@ -73,7 +73,8 @@ def draw(db: Database, count: int, seed: int, account: Account) -> int:
         session.get_one(Project, account.project, with_for_update=True)  # nobody else draws meanwhile
         before = select(Sampled.demonstration_id).where(Sampled.project == account.project)
         rows = session.execute(select(Demonstration.id, Demonstration.site).where(
-            *there(account), Demonstration.damage.is_(None), Demonstration.task != "", Demonstration.id.not_in(before)))
+            *in_project(account), Demonstration.damage.is_(None), Demonstration.task != "",
+                                                                                  Demonstration.id.not_in(before)))
         chosen = drawn([Candidate(name, site, "", "") for name, site in rows], count, seed)
         last = session.scalar(select(func.max(Sampled.number)).where(Sampled.project == account.project)) or 0
         session.add_all(Sampled(project=account.project, demonstration_id=candidate.id, number=number,
@@ -83,15 +84,15 @@ def draw(db: Database, count: int, seed: int, account: Account) -> int:
         return len(chosen)
 
 
-def standing(db: Database, account: Account) -> Standing:
+def labelling_progress(db: Database, account: Account) -> LabellingProgress:
     """How far somebody is with labelling."""
     with db.reading() as session:
         handed_out = session.execute(_handed_out(session, account)).all()
         opened = [entry for entry in handed_out if entry.who]
         said = [entry for entry in opened if entry.done is not None]
-        return Standing(len(handed_out), len(said), len(opened) - len(said), len(handed_out) - len(opened),
-                        _last(session, account),
-                        _people(session, account) if account.leads else [])
+        return LabellingProgress(len(handed_out), len(said), len(opened) - len(said), len(handed_out) - len(opened),
+                                 _last(session, account),
+                                 _people(session, account) if account.leads else [])
 
 
 def following(db: Database, account: Account, after: str | None = None) -> str | None:
@@ -105,22 +106,23 @@ def following(db: Database, account: Account, after: str | None = None) -> str |
     return order[0].id if order else None
 
 
-def asked(db: Database, store: RecordingStore, demonstration_id: str, account: Account) -> Asked:
+def labelling_question(db: Database, store: RecordingStore, demonstration_id: str,
+                       account: Account) -> LabellingQuestion:
     """What somebody is asked about one that they have not labelled, or labelled last: as `demotape process` wrote it.
     Raises NotFound, Conflict, Damaged."""
     with db.reading() as session:
-        stored = _expect_open(session, demonstration_id, account)
+        stored = _require_open(session, demonstration_id, account)
         base = session.get_one(BaseTurns, demonstration_id).content
     with damage.named(demonstration_id):
         names = shown(base["turns"], store.open(base["recording"]).manifest.get("last_state"))
-    return Asked(demonstration_id, base["recording"], base["task"], last_answer(base["turns"]),
-                 names[-limits.JUDGED_SCREENSHOTS:], stored.done if stored else None)
+    return LabellingQuestion(demonstration_id, base["recording"], base["task"], last_answer(base["turns"]),
+                             names[-limits.JUDGED_SCREENSHOTS:], stored.done if stored else None)
 
 
 def label(db: Database, demonstration_id: str, done: bool, account: Account) -> None:
     """Have somebody say whether a task was done, or change what they said last. Raises NotFound, Conflict."""
     with db.writing() as session:
-        stored = _expect_open(session, demonstration_id, account, lock=True)
+        stored = _require_open(session, demonstration_id, account, lock=True)
         now = datetime.now(UTC)
         if stored:
             stored.done, stored.made_at = done, now
@@ -132,7 +134,7 @@ def label(db: Database, demonstration_id: str, done: bool, account: Account) -> 
 def show(db: Database, account: Account, everything: bool) -> int:
     """Have a lead see from now on what judges and others say of all that they have labelled; with `everything` also of
     what they have not, which they give up labelling. Returns of how many that is new. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     now = datetime.now(UTC)
     with db.writing() as session:
         sampled = session.scalars(select(Sampled).where(Sampled.project == account.project)
@@ -162,8 +164,8 @@ def _handed_out(session: Session, account: Account) -> Select[str, int, str, boo
         select(Demonstration.id, Sampled.number, PersonLabel.who, PersonLabel.done)
         .join(Sampled, and_(Sampled.demonstration_id == Demonstration.id, Sampled.project == account.project))
         .outerjoin(PersonLabel, and_(_of_demonstration(account), PersonLabel.who == account.name))
-        .where(*there(account), Demonstration.damage.is_(None)).order_by(Sampled.number))
-    hidden = sight.hidden_from(session, account)
+        .where(*in_project(account), Demonstration.damage.is_(None)).order_by(Sampled.number))
+    hidden = visibility.hidden_ids(session, account)
     return query if hidden is None else query.where(Demonstration.id.not_in(hidden))
 
 
@@ -171,12 +173,12 @@ def _people(session: Session, account: Account) -> list[tuple[str, int]]:
     """Who has labelled how many."""
     rows = session.execute(
         select(PersonLabel.who, func.count()).join_from(Demonstration, PersonLabel, _of_demonstration(account))
-        .where(*there(account), PersonLabel.done.is_not(None)).group_by(PersonLabel.who).order_by(PersonLabel.who))
+        .where(*in_project(account), PersonLabel.done.is_not(None)).group_by(PersonLabel.who).order_by(PersonLabel.who))
     return [(user_name, count) for user_name, count in rows]
 
 
-def _expect_open(session: Session, demonstration_id: str, account: Account, *, lock: bool = False
-                 ) -> PersonLabel | None:
+def _require_open(session: Session, demonstration_id: str, account: Account, *, lock: bool = False
+                  ) -> PersonLabel | None:
     """Somebody's label of one that is handed out to them, if they may still change it; None where they have not
     labelled it."""
     if lock:  # of several at once of the same person, one makes the label

@@ -75,7 +75,7 @@ def without_texts(demonstration: types.Demonstration, definitions_: list[dict[st
     return {**demonstration, "turns": turns}
 
 
-def expect(session: Session, edit: types.Edit, project: str) -> None:
+def require_allowed_label(session: Session, edit: types.Edit, project: str) -> None:
     """Raises InputError for what cannot be said by a label of the project."""
     scope = TURN if "turn" in edit else DEMONSTRATION
     name, values = edit["label"], edit["said"]

@@ -29,7 +29,7 @@ from curator_web.db.models import (
 from curator_web.errors import Damaged, ErrorText, NotFound
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
-from curator_web.tasks import giving
+from curator_web.tasks import assignment
 from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
@@ -43,7 +43,18 @@ from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
 from schemas.text import storable
 
-from . import copies, damage, facets, in_use, labels, owners, proving, review_states, soundness, texts
+from . import (
+    copies,
+    damage,
+    facets,
+    labels,
+    owners,
+    project_rules,
+    replay_proofs,
+    review_states,
+    search_index,
+    validation_cache,
+)
 from .summary import of_base, site
 
 EVERYTHING = Selection()
@@ -54,11 +65,9 @@ _SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a d
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: `new`; `known`: nothing had changed; `renewed`: it was processed again and nobody had
-    edited it, so the new turns count; `kept`: it was processed again, but the edits and their turns stay.
-
-    `sent_as`: the id that it was sent under, where another's recording has that id.
-    """
+    """The outcome of an import: `new`; `known`: unchanged; `renewed`: processed again and not edited, so the new turns
+    count; `kept`: processed again, but the edits and their turns stay. `sent_as`: the id that it was sent under, where
+    another user's recording has that id."""
 
     id: str
     outcome: Literal["new", "known", "renewed", "kept"]
@@ -72,7 +81,7 @@ class Review:
     row: Demonstration
     base: types.Demonstration
     edits: list[types.Edit]
-    kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
+    cached: BaseTurns | None = None  # lets a session find the turns again without reading them again
     folded: list[types.Turn] | None = None  # the turns after the edits, where they are known already
     settings: Settings = Settings()
 
@@ -82,7 +91,7 @@ class Review:
         if self.folded is not None:
             return self.folded
         with damage.named(self.row.id):
-            return in_use.marked(apply_edits(self.base["turns"], self.edits), self.settings, self.edits)
+            return project_rules.marked(apply_edits(self.base["turns"], self.edits), self.settings, self.edits)
 
     @cached_property
     def elsewhere(self) -> tuple[list[types.Turn], list[types.Turn]]:
@@ -154,7 +163,7 @@ class Review:
         """
         current = self.current()
         with damage.named(self.row.id):
-            digest = soundness.digest(current)
+            digest = validation_cache.digest(current)
             if digest != self.row.sound:
                 validated(current, _SCHEMA, "its turns")
                 if digests is not None:
@@ -196,12 +205,12 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
             copies.make_if_chosen(session, row, demonstration)
         row.damage = None  # what was missing came along
         if proof:
-            proving.take(session, row, load(session, row.id).turns, proof, None)
+            replay_proofs.store_proof(session, row, load(session, row.id).turns, proof, None)
         owner = owners.adopt(session, recording.id, recorded_by)
         if recorded_by and not row.recorded_by:
             row.recorded_by = recorded_by
             facets.add_person(session, row.id, recorded_by)
-        giving.tie(session, row, recording.manifest.get("provenance"), recorded_by)
+        assignment.link_recording(session, row, recording.manifest.get("provenance"), recorded_by)
         audit.note(session, recorded_by or BY_COMMAND, f"import {outcome}", row.id, owner=owner.who,
                    sent_as=owner.sent_as)
     return Imported(demonstration["id"], outcome)
@@ -243,7 +252,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     key, definitions, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
-            with db.moment() as now:
+            with db.in_one_session() as now:
                 exported = review(now, demonstration_id)
                 state = review_states.review_state(now, exported.row, key)
             with damage.named(demonstration_id):
@@ -257,9 +266,9 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
         else:
             yield Source(current, recording, review=state)
         if len(sound) >= NOTED_TOGETHER:
-            soundness.note(db, sound)
+            validation_cache.note(db, sound)
             sound.clear()
-    soundness.note(db, sound)
+    validation_cache.note(db, sound)
 
 
 def selected(db: Database, selection: Selection, not_selected: Counter[str], project: str = MAIN) -> list[str]:
@@ -288,15 +297,15 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False, known: 
     edits gives a demonstration a new version.
     """
     row = row_of(session, demonstration_id, lock=lock)
-    settings = project_settings.of(session, row.home)
+    settings = project_settings.settings_of(session, row.home)
     if known and known.row.id == row.id and known.row.version == row.version and known.settings == settings:
-        return replace(known, row=row, kept=None, folded=known.turns)
+        return replace(known, row=row, cached=None, folded=known.turns)
     with damage.named(row.id):
         edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number)).all()
         base = session.get_one(BaseTurns, copies.base_of(session, row.id))
         content = base.content if base.demonstration_id == row.id else base.content | {"id": row.id}
         if not settings.counts_as(Settings()):
-            content = content | {"turns": in_use.marked(content["turns"], settings)}
+            content = content | {"turns": project_rules.marked(content["turns"], settings)}
     return Review(row, content, list(edits), base, settings=settings)
 
 
@@ -339,10 +348,11 @@ def _read(recording: Recording) -> types.Demonstration:
 
 def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime, project: str
             ) -> Demonstration:
-    now, shown = datetime.now(UTC), in_use.demonstration_in(session, project, demonstration)
+    now, shown = datetime.now(UTC), project_rules.demonstration_in(session, project, demonstration)
     row = Demonstration(
         id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=soundness.digest(shown), **of_base(shown))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=validation_cache.digest(shown),
+        **of_base(shown))
     session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
@@ -363,13 +373,13 @@ def _renew(session: Session, row: Demonstration,
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))
     session.add(BaseTurns(demonstration_id=row.id, content=demonstration))
-    shown = in_use.demonstration_in(session, row.home, demonstration)
+    shown = project_rules.demonstration_in(session, row.home, demonstration)
     for demonstration_row in (session.get_one(Demonstration, name) for name in both):
         demonstration_row.version += 1
         demonstration_row.changed_at = datetime.now(UTC)
         for name, value in of_base(shown).items():
             setattr(demonstration_row, name, value)
-        proving.stand(session, demonstration_row, shown["turns"])
+        replay_proofs.update_proof_state(session, demonstration_row, shown["turns"])
     _refresh(session, shown)
     return "renewed"
 
@@ -386,5 +396,5 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
 
 def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
-    texts.keep(session, demonstration["id"], site(turns), demonstration["task"])
+    search_index.store_text(session, demonstration["id"], site(turns), demonstration["task"])
     facets.refresh(session, demonstration["id"], facets.of_turns(turns, turns, []), facets.TURN_KINDS)

@@ -21,10 +21,10 @@ from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from schemas.text import storable
 
-from . import sight
-from .proving import STATES
-from .texts import Sought
-from .texts import sought as sought_texts
+from . import visibility
+from .replay_proofs import STATES
+from .search_index import SearchQuery
+from .search_index import sought as sought_texts
 
 PAGE_SIZE = 50
 COUNT_LIMIT = 200  # of what is found by facets and texts; more are told as "more than"
@@ -57,7 +57,7 @@ class Filter:
     order: str = "desc"
     after: str = ""
 
-    def given(self, **changes) -> dict[str, str]:
+    def parameters(self, **changes) -> dict[str, str]:
         """The parameters that say something, for an address; a change of what is sought begins at the first page."""
         changed = replace(self, after="", **changes) if "after" not in changes else replace(self, **changes)
         usual = Filter()
@@ -66,7 +66,7 @@ class Filter:
     @property
     def seeks(self) -> bool:
         """Whether anything is left out."""
-        return bool(self.given(sort=NEWEST, order="desc"))
+        return bool(self.parameters(sort=NEWEST, order="desc"))
 
     @property
     def needs_facets(self) -> bool:
@@ -116,7 +116,7 @@ def exact_filter(parameters) -> Filter:
     return sought
 
 
-def found_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
+def matching_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
     """The ids of all of a project's demonstrations that are sought, in their order; raises InputError for an expression
     that is none."""
     with db.reading() as session:
@@ -136,7 +136,8 @@ def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
     key = _read_key(sought)
     with db.reading() as session:
         try:
-            conditions = _conditions(session, sought, project, sight.hidden_from(session, viewer) if viewer else None)
+            conditions = _conditions(session, sought, project, visibility.hidden_ids(session, viewer) if viewer
+                                     else None)
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
         except DataError:  # PostgreSQL has expressions of its own
@@ -189,16 +190,16 @@ class _Conditions:
 
     columns: list[ColumnElement[bool]]
     facets: list[tuple[str, str]]
-    texts: Sought | None
+    texts: SearchQuery | None
     dialect: str
     several: bool  # projects: then the columns leave out most of what has a facet or a text
     few: set[str] | None = None
-    settled: tuple[str, str] | Sought | None = None
+    settled: tuple[str, str] | SearchQuery | None = None
     many: bool = False
 
-    def having(self, criterion: "tuple[str, str] | Sought") -> Select:
+    def having(self, criterion: "tuple[str, str] | SearchQuery") -> Select:
         """Ids of what has a facet or fits the texts, found by its own index."""
-        if isinstance(criterion, Sought):
+        if isinstance(criterion, SearchQuery):
             column, own = DemonstrationText.demonstration_id, [criterion.in_all(self.dialect)]
         else:
             column, own = Facet.demonstration_id, _is(Facet, *criterion)
@@ -246,7 +247,7 @@ def _conditions(session: Session, sought: Filter, project: str,
     several = len(session.scalars(select(Project.id).limit(2)).all()) > 1
     conditions = _Conditions(columns, facets, texts, dialect, several)
     rare_ids, settled = None, None
-    sought_by: list[tuple[str, str] | Sought] = [*facets, *([texts] if texts else [])]
+    sought_by: list[tuple[str, str] | SearchQuery] = [*facets, *([texts] if texts else [])]
     for criterion in sought_by:
         ids = session.scalars(conditions.having(criterion).limit(RARE + 1)).all()
         if not ids:
@@ -266,7 +267,7 @@ def _count(session: Session, sought: Filter, conditions: _Conditions) -> int:
     if conditions.few is None:  # from the facet's or the texts' own index, which is quicker than along the list's order
         first = conditions.facets[0] if conditions.facets else conditions.texts
         assert first
-        column = DemonstrationText.demonstration_id if isinstance(first, Sought) else Facet.demonstration_id
+        column = DemonstrationText.demonstration_id if isinstance(first, SearchQuery) else Facet.demonstration_id
         query = conditions.having(first).where(*conditions.beside(column, first))
         if not conditions.several:
             inner = select(literal(1)).where(Demonstration.id == column, *conditions.columns).limit(1)

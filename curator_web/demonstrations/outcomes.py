@@ -12,12 +12,12 @@ from pipeline.outcomes.trying import Examined
 from pipeline.outcomes.wording import told
 from schemas.outcome_types import Outcome, OutcomeCheck
 
-from . import sight
+from . import visibility
 
-MOST = 200  # sessions that checks are tried on at once
+MAX_SESSIONS = 200  # sessions that checks are tried on at once
 
 
-def expect_sound(outcome: Outcome, before: Outcome | None, examined: Sequence[Examined]) -> None:
+def require_sound(outcome: Outcome, before: Outcome | None, examined: Sequence[Examined]) -> None:
     """Raises InputError for a check that is new or changed and says nothing of its own session: it does not hold at the
     recorded end, or holds before anything was done. What was there before stays, so that the rest can be mended."""
     earlier = before["checks"] if before else []
@@ -50,15 +50,15 @@ def of_same_task(db: Database, row: Demonstration) -> list[str]:
         is_same_task = or_(is_same_task, Demonstration.task_id == row.task_id)
     with db.reading() as session:
         ids = session.scalars(select(Demonstration.id).where(and_(Demonstration.project == row.home, is_same_task))
-                              .order_by(Demonstration.imported_at.desc(), Demonstration.id).limit(MOST))
-        return [row.id, *(candidate for candidate in ids if candidate != row.id)][:MOST]
+                              .order_by(Demonstration.imported_at.desc(), Demonstration.id).limit(MAX_SESSIONS))
+        return [row.id, *(candidate for candidate in ids if candidate != row.id)][:MAX_SESSIONS]
 
 
-def in_sight(db: Database, ids: Iterable[str], account: Account) -> dict[str, Demonstration]:
+def visible_rows(db: Database, ids: Iterable[str], account: Account) -> dict[str, Demonstration]:
     """Those of these demonstrations that are in the account's project now and that this person may see, by id."""
     wanted = select(Demonstration).where(Demonstration.id.in_(list(ids)),
                                          Demonstration.project.in_((account.project, COPIES + account.project)))
     with db.reading() as session:
-        if (unseen := sight.hidden_from(session, account)) is not None:
+        if (unseen := visibility.hidden_ids(session, account)) is not None:
             wanted = wanted.where(Demonstration.id.not_in(unseen))
         return {row.id: row for row in session.scalars(wanted)}

@@ -8,7 +8,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import ID_LENGTH, LEAD, Demonstration, RecordingOwner, User
 from curator_web.users import members
 
-TRIES = 5  # to claim an id that others claim at the same moment
+MAX_CLAIM_ATTEMPTS = 5  # to claim an id that others claim at the same moment
 
 
 def claim(db: Database, sent_as: str, user_name: str | None) -> str:
@@ -17,7 +17,7 @@ def claim(db: Database, sent_as: str, user_name: str | None) -> str:
     That is the id it was sent under, if it is nobody's yet or may be renewed by them (`_may_renew`); else one that is
     made of it, the same each time. `who`: a user's name, None on the server's command line.
     """
-    for _ in range(TRIES - 1):
+    for _ in range(MAX_CLAIM_ATTEMPTS - 1):
         try:
             with db.writing() as session:
                 return _claim(session, sent_as, user_name)

@@ -20,10 +20,10 @@ from curator_web.users import Account
 
 ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
 STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
-OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
+ANNOTATES_OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
 WAITS = ErrorText("two people annotate this demonstration; it is compared under Pairs once both have submitted")
 CLOSED_COPY = ErrorText("this was the second annotation of a pair, which is closed; the first one is worked on")
-KEPT_QUERIES = 1000  # making one takes longer than asking it; each is of a person in a project
+MAX_CACHED_QUERIES = 1000  # making one takes longer than asking it; each is of a person in a project
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Paired:
         return (DRAFT, INVALID) if row.status == SUBMITTED else (SUBMITTED, INVALID)
 
 
-def of(session: Session, demonstration_id: str, *, lock: bool = False) -> Paired | None:
+def pair_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Paired | None:
     """The pair that a demonstration is in, as the original or as the copy."""
     pair = session.scalars(select(Pair).where(
         or_(Pair.original == demonstration_id, Pair.copy == demonstration_id))).first()
@@ -71,10 +71,10 @@ def of(session: Session, demonstration_id: str, *, lock: bool = False) -> Paired
     return Paired(pair, first, second)
 
 
-def found(db: Database, demonstration_id: str) -> Paired | None:
+def find_pair(db: Database, demonstration_id: str) -> Paired | None:
     """As `of`, in a transaction of its own."""
     with db.reading() as session:
-        return of(session, demonstration_id)
+        return pair_of(session, demonstration_id)
 
 
 def close(paired: Paired, outcome: str, user_name: str, now: datetime) -> None:
@@ -82,20 +82,20 @@ def close(paired: Paired, outcome: str, user_name: str, now: datetime) -> None:
     paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = outcome, user_name, now
 
 
-def expect_one_only(session: Session, paired: Paired | None, row: Demonstration, account: Account) -> None:
+def require_single(session: Session, paired: Paired | None, row: Demonstration, account: Account) -> None:
     """Raises NotAllowed for who works on the other one of an open pair."""
     if paired and paired.open and not account.alone and works_on(session, paired.other(row.id).id, account.name):
-        raise NotAllowed(OTHER)
+        raise NotAllowed(ANNOTATES_OTHER)
 
 
-def expect_editable(session: Session, row: Demonstration, account: Account) -> None:
+def require_editable(session: Session, row: Demonstration, account: Account) -> None:
     """Raises NotAllowed where the pair that a demonstration is in keeps this person from editing it."""
-    paired = None if account.alone else of(session, row.id)
+    paired = None if account.alone else pair_of(session, row.id)
     if paired is None:
         return
     if not paired.open and row.id == paired.second.id:
         raise NotAllowed(CLOSED_COPY)
-    expect_one_only(session, paired, row, account)
+    require_single(session, paired, row, account)
     if paired.open and row.status == SUBMITTED:
         raise NotAllowed(WAITS)
 
@@ -112,20 +112,20 @@ def annotated_by(session: Session, user_name: str, demonstration_ids: list[str])
         Demonstration.id.in_(demonstration_ids), works(Demonstration, user_name))))
 
 
-@lru_cache(KEPT_QUERIES)
+@lru_cache(MAX_CACHED_QUERIES)
 def hidden(user_name: str, project: str) -> Select[tuple[str]]:
     """Ids of what a person who does not lead the project may not see yet."""
     return _either(project, lambda row, other_row: and_(or_(row.status != SUBMITTED, other_row.status != SUBMITTED),
-                                                        _others(row, other_row, user_name)))
+                                                        _annotated_by_another(row, other_row, user_name)))
 
 
-@lru_cache(KEPT_QUERIES)
+@lru_cache(MAX_CACHED_QUERIES)
 def not_theirs(user_name: str, project: str) -> Select[tuple[str]]:
     """Ids of what somebody else annotates, or has to, as this person annotates the other one."""
-    return _either(project, lambda row, other_row: _others(row, other_row, user_name))
+    return _either(project, lambda row, other_row: _annotated_by_another(row, other_row, user_name))
 
 
-@lru_cache(KEPT_QUERIES)
+@lru_cache(MAX_CACHED_QUERIES)
 def open_ids(project: str) -> Select[tuple[str]]:
     """Ids of what is in open pairs; nobody reviews it."""
     return _either(project, lambda row, other_row: row.id == row.id)
@@ -150,7 +150,7 @@ def works(row: Any, user_name: str) -> ColumnElement[bool]:
                     row.lease_until > _now()), edited)
 
 
-def _others(row: Any, other_row: Any, user_name: str) -> ColumnElement[bool]:
+def _annotated_by_another(row: Any, other_row: Any, user_name: str) -> ColumnElement[bool]:
     return or_(works(other_row, user_name), and_(_begun(row), not_(works(row, user_name))))
 
 

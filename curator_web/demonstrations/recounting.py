@@ -32,7 +32,7 @@ class Recounted:
     damaged: int = 0
 
 
-def ask(session: Session, project: str, user_name: str, ids: Iterable[str] | None = None) -> None:
+def queue_recount(session: Session, project: str, user_name: str, ids: Iterable[str] | None = None) -> None:
     """Have demonstrations of a project counted anew by a job, within a transaction; without `ids` all of them."""
     chosen = None if ids is None else list(ids)
     waiting = session.scalars(select(Job).where(Job.project == project, Job.kind == KIND, Job.state == QUEUED)
@@ -46,8 +46,8 @@ def ask(session: Session, project: str, user_name: str, ids: Iterable[str] | Non
     audit.note(session, user_name, f"{KIND} begun", job=job.id)
 
 
-def recount_each(db: Database, project: str, ids: list[str] | None,
-                 step: Callable[[int, int, str], object] = lambda done, total, name: None) -> dict[str, Any]:
+def recount_all(db: Database, project: str, ids: list[str] | None,
+                step: Callable[[int, int, str], object] = lambda done, total, name: None) -> dict[str, Any]:
     """Count demonstrations of a project anew, with `ids` None all; returns what became of it, as Recounted."""
     if ids is None:
         with db.reading() as session:
@@ -69,7 +69,7 @@ def recount(db: Database, demonstration_id: str) -> bool:
     """Count one anew; returns whether lists showed something else. Raises NotFound, Damaged."""
     with db.reading() as session:
         review = library.load(session, demonstration_id)
-        stored = facets.held(session, demonstration_id, facets.TURN_KINDS)
+        stored = facets.stored_facets(session, demonstration_id, facets.TURN_KINDS)
         wanted, counted = _wanted(review, stored), _counts(review)
     if stored == wanted and all(getattr(review.row, name) == value for name, value in counted.items()):
         return False

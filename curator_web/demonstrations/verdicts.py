@@ -15,7 +15,7 @@ from curator_web.db.judging_models import PersonLabel, Verdict
 from curator_web.db.models import Demonstration, Project
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from pipeline.evaluate.reliability import Group, Reliability, kappa_interval, reliability
 from pipeline.judging.asking import Judgement
 from pipeline.judging.figures import Figures, figures
@@ -29,7 +29,7 @@ SAID = {True: "success", False: "failure"}
 
 
 @dataclass(frozen=True)
-class Taken:
+class AcceptedVerdicts:
     """What came of taking verdicts: how many are new, how many replaced one of the same judge, and how many are of no
     recording in the project, so that they were left out."""
 
@@ -89,10 +89,10 @@ class Results:
     disagreements: list[Disagreement]
 
 
-def take(db: Database, judgements: Sequence[Judgement], account: Account) -> Taken:
+def store_verdicts(db: Database, judgements: Sequence[Judgement], account: Account) -> AcceptedVerdicts:
     """Keep verdicts, each instead of what the same judge said of the same recording before. Raises NotAllowed,
     InputError for two of one judge about one recording."""
-    expect_lead(account)
+    require_lead(account)
     if len({_key(judgement) for judgement in judgements}) < len(judgements):
         raise InputError(ErrorText("a judge judges the same recording twice; leave one of them out"))
     new = replaced = 0
@@ -104,33 +104,33 @@ def take(db: Database, judgements: Sequence[Judgement], account: Account) -> Tak
             for judgement in (judgement for judgement in batch if judgement.id in in_project):
                 row = stored.get(_key(judgement))
                 replaced, new = replaced + bool(row), new + (not row)
-                _keep(session, row, judgement, account.project)
+                _store(session, row, judgement, account.project)
         audit.note(session, account.name, "verdicts taken", project=account.project, new=new, replaced=replaced)
-    return Taken(new, replaced, len(judgements) - new - replaced)
+    return AcceptedVerdicts(new, replaced, len(judgements) - new - replaced)
 
 
 def judges(db: Database, account: Account) -> list[Judge]:
     """Who judged, without what they say. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     counted = (func.count(), func.sum(Verdict.milliseconds), func.sum(Verdict.prompt_tokens),
                func.sum(Verdict.completion_tokens))
     with db.reading() as session:
         rows = session.execute(select(Verdict.judge, Verdict.host, *counted)
                                .join_from(Demonstration, Verdict, _of_demonstration(account))
-                               .where(*judging.there(account)).group_by(Verdict.judge, Verdict.host)
+                               .where(*judging.in_project(account)).group_by(Verdict.judge, Verdict.host)
                                .order_by(Verdict.judge, Verdict.host)).all()
-    return [Judge(judge, host, count, int(milliseconds) / 1000, _whole(prompt), _whole(completion))
+    return [Judge(judge, host, count, int(milliseconds) / 1000, _as_integer(prompt), _as_integer(completion))
             for judge, host, count, milliseconds, prompt, completion in rows]
 
 
 def results(db: Database, account: Account) -> Results:
     """Judges held against people, on what a lead may see of both. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         own_labels = select(PersonLabel.demonstration_id).where(
             PersonLabel.project == account.project, PersonLabel.who == account.name, PersonLabel.shown_at.is_not(None))
         tasks = {name: task for name, task in session.execute(
-            select(Demonstration.id, Demonstration.task).where(*judging.there(account),
+            select(Demonstration.id, Demonstration.task).where(*judging.in_project(account),
                                                                Demonstration.id.in_(own_labels)))}
         labels = session.scalars(select(PersonLabel).where(
             PersonLabel.project == account.project, PersonLabel.done.is_not(None),
@@ -186,7 +186,7 @@ def _key(judgement: Judgement) -> tuple[str, str, str]:
     return judgement.id, judgement.judge, judgement.host
 
 
-def _keep(session: Session, row: Verdict | None, judgement: Judgement, project: str) -> None:
+def _store(session: Session, row: Verdict | None, judgement: Judgement, project: str) -> None:
     if row is None:
         row = Verdict(project=project, demonstration_id=judgement.id, judge=judgement.judge, host=judgement.host)
         session.add(row)
@@ -199,6 +199,6 @@ def _judgement(row: Verdict) -> Judgement:
                      row.milliseconds / 1000, row.prompt_tokens, row.completion_tokens, "")
 
 
-def _whole(total: int | None) -> int | None:
+def _as_integer(total: int | None) -> int | None:
     """A sum of PostgreSQL's is a decimal number."""
     return None if total is None else int(total)

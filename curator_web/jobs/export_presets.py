@@ -15,13 +15,13 @@ from curator_web.db.models import Project
 from curator_web.db.project_settings_models import PRESET_NAME_LENGTH, ExportPreset
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account, project_settings
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from schemas.files import validated
 from schemas.text import storable
 
 from .export_request import ExportRequestSchema, narrowed, rule
 
-MOST = 100  # of a project
+MAX_PRESETS = 100  # of a project
 LENGTH = 200_000  # characters of a preset's options as JSON; all of them are read where presets are listed
 _SCHEMA = ExportRequestSchema()
 
@@ -48,7 +48,7 @@ class Preset:
 
 def presets(db: Database, account: Account) -> list[Preset]:
     """Those of the account's project, by name. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         rows = session.scalars(select(ExportPreset).where(ExportPreset.project == account.project)
                                .order_by(ExportPreset.name, ExportPreset.id)).all()
@@ -57,7 +57,7 @@ def presets(db: Database, account: Account) -> list[Preset]:
 
 def get(db: Database, account: Account, preset_id: int) -> Preset:
     """One of them. Raises NotAllowed, NotFound."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         row = _row(session, account, preset_id)
     return Preset(row, _problem(row))
@@ -65,15 +65,15 @@ def get(db: Database, account: Account, preset_id: int) -> Preset:
 
 def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) -> Preset:
     """Keep options under a name; a preset that has it already is changed. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     name, content = _name(name), _content(options)
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
         row = _named(session, account.project, name)
         if row is None:
             if len(session.scalars(select(ExportPreset.id).where(
-                    ExportPreset.project == account.project)).all()) >= MOST:
-                raise InputError(ErrorText("there is room for %(most)s presets; delete one first", most=MOST))
+                    ExportPreset.project == account.project)).all()) >= MAX_PRESETS:
+                raise InputError(ErrorText("there is room for %(most)s presets; delete one first", most=MAX_PRESETS))
             row = ExportPreset(project=account.project, name=name)
             session.add(row)
         _change(row, account, content)
@@ -85,7 +85,7 @@ def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) 
 def change(db: Database, account: Account, preset_id: int, name: str | None = None,
            options: Mapping[str, Any] | None = None) -> Preset:
     """Give a preset another name or other options. Raises NotAllowed, NotFound, InputError for a name that is taken."""
-    expect_lead(account)
+    require_lead(account)
     content = None if options is None else _content(options)
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
@@ -103,7 +103,7 @@ def change(db: Database, account: Account, preset_id: int, name: str | None = No
 
 def remove(db: Database, account: Account, preset_id: int) -> None:
     """Forget a preset. Raises NotAllowed, NotFound."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
         row = _row(session, account, preset_id)
         session.delete(row)

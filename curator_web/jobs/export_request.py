@@ -11,7 +11,7 @@ from schemas.actors import ACTORS
 from schemas.intents import BROWSER_INTENTS
 from schemas.parts import Strict
 
-_MOST = validate.Length(max=100)
+_MAX_ENTRIES = validate.Length(max=100)
 _NAME = validate.Length(min=1, max=200)
 # What is no matter of the selection, by the name that `pipeline.export.export` has for it.
 _OPTIONS = ("grammar", "screenshots", "names", "ocr")
@@ -19,7 +19,7 @@ _OPTIONS = ("grammar", "screenshots", "names", "ocr")
 
 def _names(description: str, choices: Any = None) -> fields.List:
     name_field = fields.String(validate=validate.OneOf(choices) if choices else _NAME)
-    return fields.List(name_field, load_default=list, validate=_MOST, metadata={"description": description})
+    return fields.List(name_field, load_default=list, validate=_MAX_ENTRIES, metadata={"description": description})
 
 
 def _choice(description: str, choices: Any) -> fields.String:
@@ -44,7 +44,8 @@ class ExportRequestSchema(Strict):
     actors = _names("only what these did", ACTORS)
     websites = _names("only demonstrations that were on one of these")
     labels = fields.Dict(keys=fields.String(validate=_NAME), values=fields.String(validate=_NAME), load_default=dict,
-                         validate=_MOST, metadata={"description": "only demonstrations with these labels in `splits`"})
+                         validate=_MAX_ENTRIES,
+                         metadata={"description": "only demonstrations with these labels in `splits`"})
     intents = _names("only actions of these kinds, and chat", BROWSER_INTENTS)
     good_screenshots = _flag("only actions with a good screenshot, and chat")
     without_checks = _names("only actions without checks of these kinds, and chat")

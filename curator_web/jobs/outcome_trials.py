@@ -8,7 +8,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import QUEUED, RUNNING, Job
 from curator_web.db.models import Demonstration
 from curator_web.demonstrations import library, outcomes
-from curator_web.errors import Away, DemotapeError, ErrorText, InputError
+from curator_web.errors import DemotapeError, ErrorText, InputError, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from pipeline.limited import Allowance, Processes
@@ -20,7 +20,7 @@ from schemas.outcome_types import Outcome
 from .queue import Jobs, Step
 
 KIND = "trial"
-_LOOKED_THROUGH = 200  # of the last trials of a project, for that of one demonstration
+_MAX_TRIALS_SEARCHED = 200  # of the last trials of a project, for that of one demonstration
 _PROCESSES = Processes(1, niceness=10)
 _ALLOWANCE = Allowance(limits.TRIAL_SECONDS, limits.WORK_MEMORY, limits.JOB_CLOCK)
 
@@ -40,7 +40,7 @@ def latest(db: Database, demonstration_id: str) -> Job | None:
     with db.reading() as session:
         home = session.scalars(select(Demonstration.project).where(Demonstration.id == demonstration_id)).one()
         rows = session.execute(select(Job.id, Job.arguments).where(Job.kind == KIND, Job.project == home)
-                               .order_by(Job.id.desc()).limit(_LOOKED_THROUGH))
+                               .order_by(Job.id.desc()).limit(_MAX_TRIALS_SEARCHED))
         job_id = next((number for number, arguments in rows if arguments["demonstration"] == demonstration_id), None)
         return session.get(Job, job_id) if job_id else None
 
@@ -66,7 +66,7 @@ def _row(db: Database, store: RecordingStore, demonstration_id: str, outcome: Ou
         recording = store.open(review.row.recording)
         return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", trying.tried, recording, outcome, home,
                               review.part)
-    except Away:
+    except ServiceUnavailable:
         raise
     except DemotapeError as error:
         return {"failed": store.without_paths(str(error))}

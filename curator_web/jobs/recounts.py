@@ -7,7 +7,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations import recounting
 from curator_web.demonstrations.recounting import KIND
-from curator_web.tasks import ends
+from curator_web.tasks import expected_end
 from curator_web.users import Account, project_settings
 
 from .queue import Jobs, Step
@@ -22,14 +22,14 @@ def change_settings(db: Database, jobs: Jobs, account: Account, changes: Mapping
     with db.together() as (session, joined):
         changed = project_settings.change(session, account, settings)
         if "answers_shown" in changes:
-            ends.show_answers(joined, account, changes["answers_shown"])
+            expected_end.show_answers(joined, account, changes["answers_shown"])
         recounted = changed & {*project_settings.COUNTED}
         if recounted:
-            recounting.ask(session, account.project, account.name)
+            recounting.queue_recount(session, account.project, account.name)
     if recounted:
         jobs.wake()
 
 
 def run(db: Database, job: Job, step: Step) -> dict[str, Any]:
     """The job: what lists show of a project's demonstrations, by what is set when each comes to its turn."""
-    return recounting.recount_each(db, job.project, job.arguments["ids"], step)
+    return recounting.recount_all(db, job.project, job.arguments["ids"], step)

@@ -12,8 +12,8 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.job_models import QUEUED, RUNNING, Job
 from curator_web.db.models import Demonstration
-from curator_web.demonstrations import library, proving
-from curator_web.errors import Away, Conflict, DemotapeError, ErrorText, InputError, NotFound
+from curator_web.demonstrations import library, replay_proofs
+from curator_web.errors import Conflict, DemotapeError, ErrorText, InputError, NotFound, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from recorder.reader import Recording
@@ -24,7 +24,7 @@ from schemas.types import State
 from .queue import Jobs, Step
 
 KIND = "replay"
-MOST = 200  # demonstrations of one job
+MAX_DEMONSTRATIONS = 200  # demonstrations of one job
 REFUSED_SHOWN = 20
 # Runs a demonstration again: told how many of its turns are done, and given what keeps a screenshot and names its blob,
 # and the state that its last turn led to where that is not the recording's last.
@@ -40,8 +40,8 @@ def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], a
     if KIND not in jobs.kinds:
         raise Conflict(ErrorText("this server does not run demonstrations again"))
     ids = list(dict.fromkeys(ids))
-    if not 0 < len(ids) <= MOST:
-        raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MOST))
+    if not 0 < len(ids) <= MAX_DEMONSTRATIONS:
+        raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MAX_DEMONSTRATIONS))
     for demonstration_id in ids:
         row = library.listed(db, demonstration_id)
         if row.home != account.project:
@@ -64,7 +64,7 @@ def latest(db: Database, demonstration_id: str) -> Job | None:
     with db.reading() as session:
         home = session.scalars(select(Demonstration.project).where(Demonstration.id == demonstration_id)).one()
         rows = session.scalars(select(Job).where(Job.kind == KIND, Job.project == home).order_by(Job.id.desc())
-                               .limit(MOST))
+                               .limit(MAX_DEMONSTRATIONS))
         return next((job for job in rows if job.arguments["ids"] == [demonstration_id]), None)
 
 
@@ -73,10 +73,10 @@ def run(run_again: RunAgain, db: Database, store: RecordingStore, job: Job, step
     ids: list[str] = job.arguments["ids"]
     verdicts, refused = Counter[str](), list[dict[str, str]]()
     for number, demonstration_id in enumerate(ids):
-        report = partial(_told, step, number, len(ids), demonstration_id)
+        report = partial(_report, step, number, len(ids), demonstration_id)
         try:
             verdicts[_run_one(run_again, db, store, demonstration_id, job.who, report)] += 1
-        except Away:
+        except ServiceUnavailable:
             raise
         except DemotapeError as error:
             if len(ids) == 1:
@@ -87,7 +87,7 @@ def run(run_again: RunAgain, db: Database, store: RecordingStore, job: Job, step
             "first": refused[:REFUSED_SHOWN]}
 
 
-def _told(step: Step, number: int, total: int, name: str, done: int, turns: int) -> None:
+def _report(step: Step, number: int, total: int, name: str, done: int, turns: int) -> None:
     if total == 1:
         step(done, turns, name)
     else:
@@ -98,13 +98,13 @@ def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstra
              report: Callable[[int, int], None]) -> str:
     review = library.review(db, demonstration_id)
     recording = store.open(review.row.recording)
-    proof = run_again(recording, review.checked(), report, partial(store.keep, recording), review.state_after)
+    proof = run_again(recording, review.checked(), report, partial(store.store_blob, recording), review.state_after)
     with db.writing() as session:
-        _keep(session, demonstration_id, proof, user_name)
+        _store(session, demonstration_id, proof, user_name)
     return proof["verdict"]
 
 
-def _keep(session: Session, demonstration_id: str, proof: Proof, user_name: str) -> None:
+def _store(session: Session, demonstration_id: str, proof: Proof, user_name: str) -> None:
     review = library.load(session, demonstration_id, lock=True)  # somebody may have changed it meanwhile
-    proving.take(session, review.row, review.turns, proof, user_name)
+    replay_proofs.store_proof(session, review.row, review.turns, proof, user_name)
     audit.note(session, user_name, "run again", demonstration_id, verdict=proof["verdict"])

@@ -13,7 +13,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import DONE, JOB_FAILED, Job
 from curator_web.db.models import BaseTurns, Demonstration, Upload
 from curator_web.demonstrations.damage import blobs_of
-from curator_web.errors import Away, NotFound
+from curator_web.errors import NotFound, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from schemas import DemotapeError
@@ -40,7 +40,7 @@ class Finding:
 
 def check(db: Database, store: RecordingStore, progress: Progress = lambda done, total: None) -> Iterator[Finding]:
     """What does not fit between database and storage. Every recording is opened, and every picture and page that a
-    demonstration began with is looked for. Raises DatabaseAway, StoreAway."""
+    demonstration began with is looked for. Raises DatabaseUnavailable, StoreUnavailable."""
     with db.reading() as session:
         owners = {row.recording: row.id for row in session.execute(
             select(BaseTurns.demonstration_id.label("id"), Demonstration.recording)
@@ -95,11 +95,11 @@ def _of_recording(db: Database, store: RecordingStore, recording: str, demonstra
         wanted = blobs_of(base.content["turns"]) if base else set()
     try:
         store.open(recording)
-        stored = {Path(name).name for name in store.held(recording)}
+        stored = {Path(name).name for name in store.stored_blobs(recording)}
     except NotFound:
         yield Finding(MISSING, recording, f"of demonstration {demonstration}")
         return
-    except Away:
+    except ServiceUnavailable:
         raise
     except DemotapeError as error:
         yield Finding(BROKEN, recording, store.without_paths(str(error)))

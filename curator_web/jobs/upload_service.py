@@ -60,13 +60,13 @@ def run(db: Database, import_package: Callable[..., Imported], store: RecordingS
     step(0, None, "processing")
     with ExitStack() as stack:
         try:
-            path = stack.enter_context(files.whole(name, pieces))
+            path = stack.enter_context(files.assembled(name, pieces))
         except NotFound:
             return _known(db, store, job)
         try:
             imported = import_package(path, arguments["who"], job.project)
         except InputError as error:
-            files.expect_room(0)  # what is refused while the disk is full may be as it should be
+            files.require_room(0)  # what is refused while the disk is full may be as it should be
             if is_disk_full(error):
                 raise
             said = store.without_paths(str(error).replace(str(path), arguments["name"]))
@@ -124,7 +124,7 @@ class UploadService:
         """Begin an upload into a project, or go on with it. Another plan for the same package begins it anew, unless
         it is in already.
 
-        Raises InputError for a plan that cannot be or is more than the user may have unfinished, NoRoom.
+        Raises InputError for a plan that cannot be or is more than the user may have unfinished, DiskFull.
         """
         _check_plan(upload_id, size, chunk_size, digests)
         try:
@@ -140,14 +140,14 @@ class UploadService:
                         with_for_update=True)  # whose unfinished uploads are counted one plan after another
             row = _row(session, user_name, upload_id, lock=True)
             if row is None:
-                self._expect_room(session, user_name, upload_id, size)
+                self._require_room(session, user_name, upload_id, size)
                 now = datetime.now(UTC)
                 session.add(Upload(id=_free_id(session, upload_id), who=user_name, name=upload_id, size=size,
                                    chunk_size=chunk_size, digests=digests, project=project, state=RECEIVING,
                                    begun_at=now, touched_at=now))
             elif _outcome(session, row).state == FAILED or (
                     row.state == RECEIVING and (row.size, row.chunk_size, row.digests) != (size, chunk_size, digests)):
-                self._expect_room(session, user_name, upload_id, size)
+                self._require_room(session, user_name, upload_id, size)
                 session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == row.id))
                 self._files.remove(_file(row.id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
@@ -167,17 +167,17 @@ class UploadService:
     def put(self, user_name: str, upload_id: str, number: int, content: bytes) -> None:
         """Store a chunk; storing it again changes nothing.
 
-        Raises NotFound, NoRoom, and InputError when it is not what the plan says.
+        Raises NotFound, DiskFull, and InputError when it is not what the plan says.
         """
         planned = self.awaited(user_name, upload_id, number)
         if planned is None:
             return
         row = self.status(user_name, upload_id).row
         upload_id = row.id
-        expect_length(number, planned, len(content))
+        require_length(number, planned, len(content))
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
             raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
-        self._files.expect_room(len(content))
+        self._files.require_room(len(content))
         self._files.put(_file(upload_id), number, number * row.chunk_size, content)
         with self._db.writing() as session:
             upload = session.get(Upload, upload_id, with_for_update=True)
@@ -249,8 +249,8 @@ class UploadService:
                 self._files.remove(file, job.arguments.get("pieces", 0))
             job.result = {"removed": True}
 
-    def _expect_room(self, session: Session, user_name: str, upload_id: str, size: int) -> None:
-        """Raises InputError when the user's other unfinished uploads are too many with this one, NoRoom."""
+    def _require_room(self, session: Session, user_name: str, upload_id: str, size: int) -> None:
+        """Raises InputError when the user's other unfinished uploads are too many with this one, DiskFull."""
         count, total = session.execute(select(func.count(), func.coalesce(func.sum(Upload.size), 0)).where(
             Upload.who == user_name, Upload.state == RECEIVING, Upload.name != upload_id)).one()
         if count >= limits.UNFINISHED:
@@ -258,7 +258,7 @@ class UploadService:
         if total + size > limits.UNFINISHED_BYTES:
             raise InputError(f"uploads of {limits.size(int(total))} are not finished; with this one they are more than "
                              f"{limits.size(limits.UNFINISHED_BYTES)}; finish some of them first")
-        self._files.expect_room(size)
+        self._files.require_room(size)
 
 
 def notice(result: dict[str, Any]) -> str | None:
@@ -269,7 +269,7 @@ def notice(result: dict[str, Any]) -> str | None:
             f"yours is kept as {result['demonstration']}")
 
 
-def expect_length(number: int, planned: int, length: int) -> None:
+def require_length(number: int, planned: int, length: int) -> None:
     """Raises InputError when a chunk has another length than planned."""
     if length != planned:
         raise InputError(f"chunk {number}: {length} bytes, planned were {planned}")

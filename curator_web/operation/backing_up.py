@@ -41,7 +41,7 @@ from .copying import (
     sizes_in,
 )
 
-TRIES = 5  # of reading the rows, where a package was imported before it was copied
+MAX_READ_ATTEMPTS = 5  # of reading the rows, where a package was imported before it was copied
 NEXT = ".next"  # what takes a file's place once the backup is whole
 
 
@@ -72,7 +72,7 @@ def back_up(db: Database, store: RecordingStore, folder: Path, *, prune: bool = 
     until this one is.
 
     `prune`: what the app has no more goes from the backup, unless recordings are lacking. Raises InputError,
-    DatabaseAway, StoreAway, OSError.
+    DatabaseUnavailable, StoreUnavailable, OSError.
     """
     report = Report()
     with backup_folder.to_write(folder) as target:
@@ -116,12 +116,12 @@ def _head(rows: _Rows, report: Report, state: Path) -> Backup:
 def _rows_with_packages(db: Database, source: Files, target: FolderFiles, state: Path, counts: Counts
                         ) -> tuple[_Rows, BackupFolder]:
     """The rows, and the packages that wait for being imported in them; these go as soon as they are imported."""
-    for attempt in range(TRIES):
+    for attempt in range(MAX_READ_ATTEMPTS):
         rows = _read_rows(db, state)
         files, missing = [], 0
         for package in rows.packages:
             try:
-                with source.whole(package.file, package.pieces) as path, path.open("rb") as file:
+                with source.assembled(package.file, package.pieces) as path, path.open("rb") as file:
                     content = Hashed(iter(lambda: file.read(1 << 20), b""), package.file)
                     target.write(package.file, content)
             except NotFound:
@@ -130,7 +130,7 @@ def _rows_with_packages(db: Database, source: Files, target: FolderFiles, state:
             counts.add(content.size, True)
             files.append(BackupFile(name=package.file.partition("/")[2], size=content.size,
                                     changed=rows.made_at.isoformat(), sha256=content.sha256))
-        if not missing or attempt == TRIES - 1:
+        if not missing or attempt == MAX_READ_ATTEMPTS - 1:
             break
     return rows, {"folder": "uploads", "files": sorted(files, key=lambda file: file["name"])}
 

@@ -33,10 +33,10 @@ def restore(folder: Path, db_url: str, store: RecordingStore, progress: Progress
     """Restore a backup: files first, then all rows in one transaction.
 
     Raises InputError where the backup is not whole, or where database or storage are not empty, unless what is there
-    is of this very backup, whose restoring was broken off; DatabaseAway, StoreAway.
+    is of this very backup, whose restoring was broken off; DatabaseUnavailable, StoreUnavailable.
     """
     head, digest = backup_folder.read_head(folder)
-    is_begun = _expect_begun_or_empty(store, digest)
+    is_begun = _require_begun_or_empty(store, digest)
     is_filled = _is_filled(db_url, head, digest, is_begun)
     store.files.write(MARK, [json.dumps({"backup": digest}).encode()])
     counts, done = Counts(), 0
@@ -54,7 +54,7 @@ def restore(folder: Path, db_url: str, store: RecordingStore, progress: Progress
     return counts
 
 
-def _expect_begun_or_empty(store: RecordingStore, digest: str) -> bool:
+def _require_begun_or_empty(store: RecordingStore, digest: str) -> bool:
     """Whether the restoring of this backup was begun here."""
     try:
         mark = json.loads(b"".join(store.files.read(MARK)))
@@ -73,14 +73,14 @@ def _is_filled(db_url: str, head: Backup, digest: str, is_begun: bool) -> bool:
     is_filled: list[bool] = []
 
     def inspect_database(connection: Connection) -> None:
-        is_filled.append(is_begun and _tells(connection, digest))
+        is_filled.append(is_begun and _has_digest(connection, digest))
         if not is_filled[0]:
-            tables.expect_unused(connection, head["revision"])
+            tables.require_unused(connection, head["revision"])
     open_database(db_url, inspect_database).close()
     return is_filled[0]
 
 
-def _tells(connection: Connection, digest: str) -> bool:
+def _has_digest(connection: Connection, digest: str) -> bool:
     if not inspect(connection).has_table("audit"):
         return False
     lines = connection.scalars(select(column("details", JSON)).select_from(table("audit")).where(
@@ -108,7 +108,7 @@ def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: Threa
 
 def _fill(connection: Connection, folder: Path, head: Backup, digest: str, set_key: Callable[[Session], None]) -> None:
     """All rows, at the revision that they were read at, brought to the newest; and what is another here."""
-    tables.expect_unused(connection, head["revision"])
+    tables.require_unused(connection, head["revision"])
     migrate(connection, head["revision"])
     state = folder / head["state"]
     tables.fill(connection, head["tables"], lambda name: backup_folder.lines_in(backup_folder.rows_in(state, name)))

@@ -47,7 +47,7 @@ class Cache:
     def path(self, name: str, *, remember: bool = False) -> Path:
         """Where the copy of an object is, fetched if need be; nothing is there when there is no such object.
 
-        `remember`: do not ask again for an object that is absent. Raises StoreAway.
+        `remember`: do not ask again for an object that is absent. Raises StoreUnavailable.
         """
         path = self.folder / name
         with suppress(FileNotFoundError):
@@ -58,7 +58,7 @@ class Cache:
         return path
 
     def exists(self, name: str) -> bool:
-        """Whether there is such an object, without fetching it; asked only once. Raises StoreAway."""
+        """Whether there is such an object, without fetching it; asked only once. Raises StoreUnavailable."""
         if (self.folder / name).exists() or self._marked(name, PRESENT):
             return True
         if self._marked(name, ABSENT):
@@ -160,7 +160,7 @@ class RemoteRecording(Recording):
             raise
 
     def blob(self, sha256: str) -> bytes:
-        """As Recording's; raises StoreAway besides."""
+        """As Recording's; raises StoreUnavailable besides."""
         try:
             return super().blob(sha256)
         except InputError:

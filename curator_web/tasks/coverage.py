@@ -9,11 +9,11 @@ from curator_web.db.models import INVALID, Demonstration
 from curator_web.db.task_models import ACCEPTED, Task
 
 KINDS = ("site", "category", "difficulty")
-MOST = 100  # rows of each kind
+MAX_ROWS = 100  # rows of each kind
 
 
 @dataclass(frozen=True)
-class Row:
+class CoverageRow:
     """Tasks that have this in common: how many, how many demonstrations are wanted, how many of those are there."""
 
     value: str
@@ -22,7 +22,7 @@ class Row:
     recorded: int
 
 
-def coverage(db: Database, project: str) -> dict[str, list[Row]]:
+def coverage(db: Database, project: str) -> dict[str, list[CoverageRow]]:
     """Of accepted tasks, by kind, those that want most first. Of one task no more count than are wanted."""
     count = (select(Demonstration.task_id, func.count().label("count"))
              .where(Demonstration.project == project, Demonstration.status != INVALID,
@@ -38,6 +38,7 @@ def coverage(db: Database, project: str) -> dict[str, list[Row]]:
                 select(column, func.count(), func.sum(Task.wanted), useful)
                 .outerjoin(count, count.c.task_id == Task.id)
                 .where(Task.project == project, Task.state == ACCEPTED).group_by(column)
-                .order_by(func.sum(Task.wanted).desc(), column).limit(MOST))
-            by_kind[kind] = [Row(value, tasks, int(wanted), int(recorded)) for value, tasks, wanted, recorded in rows]
+                .order_by(func.sum(Task.wanted).desc(), column).limit(MAX_ROWS))
+            by_kind[kind] = [CoverageRow(value, tasks, int(wanted), int(recorded)) for value, tasks, wanted,
+                             recorded in rows]
     return by_kind

@@ -13,7 +13,7 @@ from schemas.text import read_well_formed
 from .bank import COLUMNS, columns_of
 
 LARGEST = 50_000_000  # bytes
-MOST = 20_000  # tasks of one file
+MAX_TASKS = 20_000  # tasks of one file
 _ALSO = {"task": "text", "confirmed_task": "text", "ques": "text", "web": "url", "website": "site",
          "start_url": "url", "domain": "category", "intent": "text"}  # as Mind2Web, WebVoyager, WebArena call them
 
@@ -37,9 +37,9 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
             tasks.append(columns_of({field: value for field, value in values.items() if field in COLUMNS}))
         except InputError as error:
             raise InputError(ErrorText("%(name)s: %(where)s, %(error)s", name=name, where=where, error=error)) from None
-        if len(tasks) > MOST:
+        if len(tasks) > MAX_TASKS:
             raise InputError(ErrorText("%(name)s: more than %(most)s tasks; split the file",
-                                       name=name, most=format(MOST, ",")))
+                                       name=name, most=format(MAX_TASKS, ",")))
     if not tasks:
         raise InputError(ErrorText("%(name)s: there is no task in it", name=name))
     return tasks

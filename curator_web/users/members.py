@@ -28,10 +28,10 @@ def role_of(session: Session, user_name: str, project: str) -> str | None:
 
 def release(session: Session, user_name: str, project: str | None = None) -> None:
     """Have a user give back what they had to do: in a project, or in all of them."""
-    for column, given_back in ((Demonstration.assigned_to, {"assigned_to": None}),
-                               (Demonstration.lease_who, {"lease_who": None, "lease_until": None})):
+    for column, released_values in ((Demonstration.assigned_to, {"assigned_to": None}),
+                                    (Demonstration.lease_who, {"lease_who": None, "lease_until": None})):
         in_project = [Demonstration.project.in_((project, COPIES + project))] if project else []
-        session.execute(update(Demonstration).where(column == user_name, *in_project).values(given_back))
+        session.execute(update(Demonstration).where(column == user_name, *in_project).values(released_values))
     of_project = select(Task.id).where(Task.project == project) if project else select(Task.id)
     session.execute(update(Assignment).where(Assignment.who == user_name, Assignment.state == TAKEN,
                                              Assignment.task_id.in_(of_project)).values(state=GIVEN_BACK))

@@ -54,7 +54,7 @@ ACTIONS = tuple(Action(*line) for line in (
     ("submit", "s", "In a team: submit"), ("validate", "w", "In a team: validate"),
     ("send_back", "r", "In a team: send back"), ("next_demonstration", "n", "In a team: next demonstration"),
     ("help", "?", "All keys")))
-BY_NAME = {each.name: each for each in ACTIONS}
+BY_NAME = {action.name: action for action in ACTIONS}
 NAMED = ("Delete", "F2", "F8", "Alt+ArrowUp", "Alt+ArrowDown")  # keys that give no character and may be chosen
 _SHORT = {"⇧": "Shift", "⌥": "Alt", "up": "ArrowUp", "↑": "ArrowUp", "down": "ArrowDown", "↓": "ArrowDown"}
 _BROWSER, _NO_KEY = ErrorText("the browser needs it"), ErrorText("this is no key; write one character")
@@ -108,12 +108,12 @@ def _named(key: str, modifiers: set[str]) -> str:
     raise InputError(_BROWSER if is_function or key.lower() in names else _NO_KEY)
 
 
-def problems(keys_given: Mapping[str, str]) -> dict[str, str]:
+def problems(supplied: Mapping[str, str]) -> dict[str, str]:
     """Why keys cannot be as they are given, by action; what is absent or empty is the usual one."""
-    reasons: dict[str, str] = {name[:LENGTH]: "there is no such action" for name in keys_given.keys() - BY_NAME.keys()}
+    reasons: dict[str, str] = {name[:LENGTH]: "there is no such action" for name in supplied.keys() - BY_NAME.keys()}
     keys: dict[str, str] = {}
     for action in ACTIONS:
-        text = keys_given.get(action.name, "").strip() or action.usual
+        text = supplied.get(action.name, "").strip() or action.usual
         try:
             if len(text) > LENGTH:
                 raise InputError(_NO_KEY)
@@ -158,19 +158,19 @@ def shown(key: str) -> str:
     return f"{'⇧' if modifier == 'Shift' else modifier} {name}" if plus else name
 
 
-def of(db: Database, user_name: str) -> dict[str, str]:
+def keys_of(db: Database, user_name: str) -> dict[str, str]:
     """The key of each action for somebody."""
     with db.reading() as session:
         row = session.get(OwnKeys, user_name)
         return bound(row.content if row else {})
 
 
-def keep(db: Database, user_name: str, keys_given: Mapping[str, str]) -> dict[str, str]:
+def save_keys(db: Database, user_name: str, supplied: Mapping[str, str]) -> dict[str, str]:
     """Have somebody's keys be these from now on, all others the usual ones; returns the key of each action. Raises
     InputError for the first that cannot be."""
-    for name, reason in sorted(problems(keys_given).items()):
+    for name, reason in sorted(problems(supplied).items()):
         raise InputError(ErrorText("field %(name)s: %(reason)s", name=name, reason=reason))
-    wanted = {name: text.strip() for name, text in keys_given.items() if text.strip()}
+    wanted = {name: text.strip() for name, text in supplied.items() if text.strip()}
     content = {name: text if text == BY_NAME[name].usual else read_key(text) for name, text in wanted.items()}
     content = {name: key for name, key in content.items() if key != BY_NAME[name].usual}
     with db.writing() as session:

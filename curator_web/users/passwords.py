@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from curator_web.db.one_at_a_time import stepping_aside
+from curator_web.db.request_lock import stepping_aside
 from curator_web.errors import Busy, ErrorText, InputError
 
 LENGTH = 10  # at least; only length makes a password good

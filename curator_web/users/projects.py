@@ -32,7 +32,7 @@ GUIDELINES_LENGTH = 100_000
 
 
 @dataclass(frozen=True)
-class Place:
+class Membership:
     """A project that somebody is in, and their role there."""
 
     project: Project
@@ -47,14 +47,14 @@ class Place:
         return self.project.name
 
 
-def places(db: Database, account: Account) -> list[Place]:
+def memberships(db: Database, account: Account) -> list[Membership]:
     """The projects that this person is in, in the order in which they joined; all of them for who is alone."""
     with db.reading() as session:
         if account.alone:
-            return [Place(project, LEAD) for project in session.scalars(select(Project).order_by(Project.made_at))]
+            return [Membership(project, LEAD) for project in session.scalars(select(Project).order_by(Project.made_at))]
         rows = session.execute(select(Project, Member.role).join(Member, Member.project == Project.id)
                                .where(Member.who == account.name).order_by(Member.joined_at, Project.id))
-        return [Place(project, role) for project, role in rows]
+        return [Membership(project, role) for project, role in rows]
 
 
 def everything(db: Database) -> list[Project]:
@@ -100,7 +100,7 @@ def add(db: Database, project: str, name: str, account: Account | None = None) -
 
 def rename(db: Database, name: str, account: Account) -> None:
     """Give the account's project another name. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     name = storable(name).strip()
     if not 0 < len(name) <= PROJECT_NAME_LENGTH:
         raise InputError(ErrorText("field name: 1 to %(project_name_length)s characters",
@@ -113,16 +113,16 @@ def rename(db: Database, name: str, account: Account) -> None:
 def members(db: Database, project: str) -> list[Member]:
     """Who is in a project, by name."""
     with db.reading() as session:
-        return list(session.scalars(_of_members(select(Member), project)))
+        return list(session.scalars(_join_members(select(Member), project)))
 
 
 def member_names(db: Database, project: str) -> list[str]:
     """The names of who is in a project, in order."""
     with db.reading() as session:
-        return list(session.scalars(_of_members(select(Member.who), project)))
+        return list(session.scalars(_join_members(select(Member.who), project)))
 
 
-def _of_members(query: Select, project: str) -> Select:
+def _join_members(query: Select, project: str) -> Select:
     return (query.join(User, User.name == Member.who).where(Member.project == project, User.state == ACTIVE)
             .order_by(Member.who))
 
@@ -134,7 +134,7 @@ def set_member(db: Database, project: str, user_name: str, role: str | None, acc
     exist, and for the last lead.
     """
     if account:
-        expect_lead(account)
+        require_lead(account)
         if account.project != project:
             raise NotFound(ErrorText("there is no project %(project)r", project=project[:40]))
     if role is not None and role not in ROLES:
@@ -176,7 +176,7 @@ def newest_guidelines(db: Database, project: str) -> Guidelines | None:
 
 def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
     """A new version of the guidelines of the account's project, in Markdown. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     text = storable(text).replace("\r\n", "\n").strip()
     if len(text) > GUIDELINES_LENGTH:
         raise InputError(ErrorText("field text: %(guidelines_length)s characters at most",
@@ -198,7 +198,7 @@ def _newest(session: Session, project: str) -> Guidelines | None:
                            .order_by(Guidelines.number.desc()).limit(1)).first()
 
 
-def expect_lead(account: Account) -> None:
+def require_lead(account: Account) -> None:
     """Raises NotAllowed for who does not lead the project."""
     if not account.leads:
         raise NotAllowed(ErrorText("only a lead of the project may do this"))

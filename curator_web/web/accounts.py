@@ -141,14 +141,14 @@ def _of_token(token: str) -> Account:
     user, row = match
     if request.blueprint in BY_HAND and request.method not in SAFE:
         raise NotAllowed(ErrorText("no token may do this; sign in on the page"))
-    scope = _scope_asked()
+    scope = _requested_scope()
     if scope and scope not in row.scopes:
         raise NotAllowed(ErrorText("the token %(name)r is not for this; it takes one with the scope %(scope)s",
                                    name=row.name, scope=scope))
     return _account(user)
 
 
-def _scope_asked() -> str | None:
+def _requested_scope() -> str | None:
     """What a token must be for; None: any will do."""
     if request.endpoint in FOR_EVERY_TOKEN:
         return None

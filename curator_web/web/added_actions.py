@@ -16,9 +16,9 @@ from schemas import types
 from schemas.shared import SHARED
 from schemas.text import storable
 
-from .apart import listed
 from .context import services
 from .forms import parse_arguments
+from .sandboxed import list_sandboxed
 
 NEXT, LAST, OWN = "next", "last", "own"  # pages: before the turn that follows, at the end, before the turn itself
 _TEXT_ROLES = ("textbox", "searchbox", "combobox", "spinbutton")
@@ -38,14 +38,14 @@ class Page:
 def pages(review: Review, turn_id: str, recording: Recording) -> list[Page]:
     """In which pages an action behind a turn can have been done, the likeliest first: the page that followed, which the
     recording may only know from its end, and that before the turn. Only those whose elements are known."""
-    index = _place(review, turn_id)
+    index = _index(review, turn_id)
     earlier = [(number, turn) for number, turn in enumerate(review.turns[:index + 1], 1) if _state(turn)]
     later = [(number, turn) for number, turn in enumerate(review.turns[index + 1:], index + 2) if _state(turn)]
     candidates = [Page(NEXT, number, state) for number, turn in later[:1] if (state := _state(turn))]
     candidates += [Page(LAST, None, state) for state in (_last(review, recording),) if state and not later]
     candidates += [Page(OWN, number, state) for number, turn in earlier[-1:] if (state := _state(turn))]
     return [page for number, page in enumerate(candidates) if page.state["dom"] and page.state["elements"]
-            and not any(_looks(page) == _looks(earlier_page) for earlier_page in candidates[:number])]
+            and not any(_appearance(page) == _appearance(earlier_page) for earlier_page in candidates[:number])]
 
 
 def page_of(review: Review, turn_id: str, recording: Recording, name: str) -> Page:
@@ -57,7 +57,7 @@ def page_of(review: Review, turn_id: str, recording: Recording, name: str) -> Pa
     raise InputError(ErrorText("field seen: no page with its elements was recorded there"))
 
 
-def _looks(page: Page) -> tuple[Any, ...]:
+def _appearance(page: Page) -> tuple[Any, ...]:
     return page.state["dom"], page.state["elements"], page.state["screenshot"]
 
 
@@ -73,7 +73,7 @@ def _last(review: Review, recording: Recording) -> types.TurnState | None:
     return turn_state(last) if last else None
 
 
-def _place(review: Review, turn_id: str) -> int:
+def _index(review: Review, turn_id: str) -> int:
     for index, turn in enumerate(review.turns):
         if turn["id"] == turn_id:
             return index
@@ -96,7 +96,7 @@ class Chosen:
 
 def chosen(recording: Recording, state: types.TurnState, uid: str) -> Chosen:
     """The element of a page; raises InputError when it was not in sight there."""
-    return Chosen(*listed(_chosen, recording, state, uid))
+    return Chosen(*list_sandboxed(_chosen, recording, state, uid))
 
 
 def _chosen(recording: Recording, state: Mapping[str, Any], uid: str
@@ -177,7 +177,7 @@ def _clipped(start: float, length: float, limit: float) -> float:
 # ---- What an edit must keep to ------------------------------------------------------------------------------------
 
 
-def expect_seen(edit: Mapping[str, Any], review: Review) -> None:
+def require_seen_page(edit: Mapping[str, Any], review: Review) -> None:
     """Raises InputError for an edit that adds an action which cannot have been done: in a page that this demonstration
     does not know, on an element that was not in sight there, or at a time that is not its turn."""
     added = edit.get("added")
@@ -189,7 +189,7 @@ def expect_seen(edit: Mapping[str, Any], review: Review) -> None:
         raise InputError(ErrorText("field added.state: must be that of another turn of this demonstration, or the last "
                                    "one of its recording"))
     if state is not None and element is not None:
-        recorded = storable(listed(element_of, recording, state, element["uid"]))
+        recorded = storable(list_sandboxed(element_of, recording, state, element["uid"]))
         for name in ("tag", "frame", "bbox"):
             if recorded[name] != element[name]:
                 raise InputError(ErrorText("field added.element.%(name)s: must be as it was in this page", name=name))
@@ -211,7 +211,7 @@ def _between(review: Review, turn_id: str | None, recording: Recording) -> tuple
     if turn_id is None:
         first = min((turn["timestamp"] for turn in review.turns[:1]), default=_end(review, recording))
         return min(0.0, first), first
-    index = _place(review, turn_id)
+    index = _index(review, turn_id)
     times = [turn["timestamp"] for turn in review.turns[index:index + 2]]
     return (min(times), max(times)) if len(times) > 1 else (times[0], max(times[0], _end(review, recording)))
 

@@ -56,7 +56,7 @@ def show() -> str:
 @blueprint.post("/exports")
 def begin() -> Response:
     """Begin an export; under a name its options are kept, too."""
-    caller, options = lead(), _asked()
+    caller, options = lead(), _requested_options()
     export_request = export_presets.request_for(services().db, caller.project, options, "the form")
     if name := request.form.get("name", "").strip():
         export_presets.save(services().db, caller, name, options)
@@ -67,7 +67,7 @@ def begin() -> Response:
 @blueprint.post("/exports/presets")
 def save_preset() -> Response:
     """Keep what the form asks for under a name."""
-    row = export_presets.save(services().db, lead(), request.form.get("name", ""), _asked())
+    row = export_presets.save(services().db, lead(), request.form.get("name", ""), _requested_options())
     flash(_("Saved as preset %(name)s.", name=row.name))
     return redirect(url_for(".show", preset=row.id), 303)
 
@@ -86,7 +86,7 @@ def remove_preset(preset_id: int) -> Response:
     return redirect(url_for(".show", _anchor="presets"), 303)
 
 
-def _asked() -> dict[str, Any]:
+def _requested_options() -> dict[str, Any]:
     """What the form asks for, without what is empty; raises InputError for a split rule or a label that is none."""
     form, options = request.form, dict[str, Any]()
     for name, field in ExportRequestSchema().fields.items():

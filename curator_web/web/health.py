@@ -6,8 +6,8 @@ from flask import Blueprint, jsonify, make_response
 from sqlalchemy import text
 from werkzeug import Response
 
-from curator_web.errors import Away, NoRoom
-from curator_web.storage.room import expect_room
+from curator_web.errors import DiskFull, ServiceUnavailable
+from curator_web.storage.disk_space import require_room
 
 from .context import Services, services
 
@@ -31,11 +31,12 @@ def ready() -> Response:
 
 def parts(services_: Services) -> dict[str, str]:
     """What the app needs, each with OK, AWAY or FULL; asks it."""
-    return {"database": _state(lambda: _ask_database(services_)), "storage": _state(services_.store.expect_there),
-            "disk": _state(lambda: expect_room(services_.store.data_dir, 0))}
+    return {"database": _state(lambda: _check_database(services_)),
+            "storage": _state(services_.store.require_reachable),
+            "disk": _state(lambda: require_room(services_.store.data_dir, 0))}
 
 
-def _ask_database(services_: Services) -> None:
+def _check_database(services_: Services) -> None:
     with services_.db.reading() as session:
         session.execute(text("SELECT 1"))
 
@@ -43,8 +44,8 @@ def _ask_database(services_: Services) -> None:
 def _state(check: Callable[[], object]) -> str:
     try:
         check()
-    except NoRoom:
+    except DiskFull:
         return FULL
-    except (Away, OSError):
+    except (ServiceUnavailable, OSError):
         return AWAY
     return OK

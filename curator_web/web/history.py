@@ -15,8 +15,8 @@ from pipeline.turns.video_place import without_video
 from schemas import types
 
 from .context import services
+from .display_names import SPEAKER_WORDS
 from .presentation import ReviewView, TurnView, clock
-from .words import SPEAKER_WORDS
 
 blueprint = Blueprint("history", __name__)
 SHOWN = 300  # characters of a value
@@ -103,8 +103,9 @@ def _of_parts(edits: list[types.Edit]) -> dict[int, str]:
 
 def differences(base: list[types.Turn], review_view: ReviewView) -> list[Difference]:
     """Every turn that a person changed, in the curated order; then those that were merged into others."""
-    rows = [Difference(turn, f"{SPEAKER_WORDS.get(turn.kind, turn.kind)} {turn.label}", _what(turn), _fields(turn))
-            for turn in review_view.turns if _what(turn)]
+    rows = [Difference(turn, f"{SPEAKER_WORDS.get(turn.kind, turn.kind)} {turn.label}", _change_names(turn),
+                       _fields(turn))
+            for turn in review_view.turns if _change_names(turn)]
     present = {turn.id for turn in review_view.turns}
     merged = [Difference(None, _said(turn), ("merged into another",))
               for turn in base if turn["id"] not in present]
@@ -115,7 +116,7 @@ def _said(turn: types.Turn) -> str:
     return _("%(kind)s at %(time)s", kind=turn.get("intent", "say"), time=clock(turn["timestamp"]))
 
 
-def _what(turn: TurnView) -> tuple[str, ...]:
+def _change_names(turn: TurnView) -> tuple[str, ...]:
     if turn.original is None:
         return ("new",)
     dropped = {(False, True): ("dropped",), (True, False): ("restored",)}.get(

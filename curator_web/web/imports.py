@@ -42,7 +42,7 @@ def receive() -> Response:
     """Take packages and begin to import them; those that are none are named, and keep no other from being taken."""
     if services().uploads is None:
         raise NotFound(ErrorText("this review app takes no packages"))
-    services().store.files.expect_room(2 * (request.content_length or 0))  # as it comes, and kept
+    services().store.files.require_room(2 * (request.content_length or 0))  # as it comes, and kept
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:
         raise InputError(ErrorText("field package: choose 1 to %(files_limit)s packages (zip files) first",
@@ -53,7 +53,7 @@ def receive() -> Response:
         if file.stream.read(len(_ZIP)) != _ZIP:
             refused.append(f"{name}: not a zip file")
             continue
-        services().jobs.add(KIND, caller.name, {"file": _keep(file), "name": name, "who": caller.name},
+        services().jobs.add(KIND, caller.name, {"file": _store(file), "name": name, "who": caller.name},
                             project=caller.project)
     if len(refused) == len(files):
         raise InputError(ErrorText("nothing was imported; %(which)s", which="; ".join(refused)))
@@ -68,7 +68,7 @@ def receive() -> Response:
 receive.takes_up_to = limits.UPLOAD  # type: ignore[attr-defined]  # a mark on the view
 
 
-def _keep(file: FileStorage) -> str:
+def _store(file: FileStorage) -> str:
     """Write the package under a name that the sender has no say in; returns the name."""
     file.stream.seek(0)
     name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
@@ -76,7 +76,7 @@ def _keep(file: FileStorage) -> str:
         file.save(stored, PIECE)
         stored.flush()
         os.fsync(stored.fileno())
-        store.files.keep(name, temporary)
+        store.files.save(name, temporary)
     return name
 
 

@@ -38,13 +38,13 @@ def index() -> str:
         lead_values = {"results": results, "most": judging.DRAW_LIMIT, "limit": verdicts.SHOWN,
                        "judges": [JudgeRow(judge, judge_figures if results.open else None) for judge,
                                   judge_figures in results.figures]}
-    return render_template("judging.html", standing=judging.standing(db, caller), **lead_values)
+    return render_template("judging.html", standing=judging.labelling_progress(db, caller), **lead_values)
 
 
 @blueprint.post("/sample")
 def draw() -> BaseResponse:
     """Draw demonstrations more for people to label."""
-    drawn = judging.draw(services().db, _whole("count"), _whole("seed"), lead())
+    drawn = judging.draw(services().db, _form_integer("count"), _form_integer("seed"), lead())
     flash(_("Drawn: %(count)s more.", count=grouped(drawn)))
     return redirect(url_for(".index"), 303)
 
@@ -55,7 +55,8 @@ def take_file() -> BaseResponse:
     caller, file = lead(), request.files.get("file")
     if file is None or not file.filename:
         raise InputError(ErrorText("field file: choose the file that demotape judge wrote with --out"))
-    accepted = verdicts.take(services().db, judgements.read_judgements("the file", file.stream.read()), caller)
+    accepted = verdicts.store_verdicts(services().db, judgements.read_judgements("the file", file.stream.read()),
+                                       caller)
     flash(_("Verdicts: %(new)s new, %(replaced)s replaced, %(strangers)s of recordings that are not in the project.",
             new=grouped(accepted.new), replaced=grouped(accepted.replaced), strangers=grouped(accepted.strangers)))
     return redirect(url_for(".index"), 303)
@@ -91,8 +92,8 @@ def following() -> BaseResponse:
 def ask(demonstration_id: str) -> str:
     """Whether a task was done, asked as a judge is asked."""
     db, caller = services().db, account()
-    return render_template("judging_label.html", standing=judging.standing(db, caller),
-                           asked=judging.asked(db, services().store, demonstration_id, caller))
+    return render_template("judging_label.html", standing=judging.labelling_progress(db, caller),
+                           asked=judging.labelling_question(db, services().store, demonstration_id, caller))
 
 
 @blueprint.post("/<demonstration_id>")
@@ -105,7 +106,7 @@ def label(demonstration_id: str) -> BaseResponse:
     return redirect(url_for(".following", after=demonstration_id), 303)
 
 
-def _whole(name: str) -> int:
+def _form_integer(name: str) -> int:
     text = request.form.get(name, "").strip()
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 15:

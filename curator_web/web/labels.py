@@ -26,7 +26,7 @@ def show() -> str:
 def save() -> Response:
     """Add a label, or change the one whose place the form names."""
     caller, definitions = lead(), labels.definitions(services().db, account().project)
-    index = _place(definitions)
+    index = _index(definitions)
     label: dict[str, Any] = {name: request.form.get(name, "").strip() for name in ("name", "scope", "kind", "hint")}
     label["options"] = [line.strip() for line in request.form.get("options", "").splitlines() if line.strip()]
     changed = [*definitions, label] if index is None else [*definitions[:index], label, *definitions[index + 1:]]
@@ -38,14 +38,14 @@ def save() -> Response:
 def remove() -> Response:
     """Ask for a label no more; what was said by it stays said."""
     caller, definitions = lead(), labels.definitions(services().db, account().project)
-    index = _place(definitions)
+    index = _index(definitions)
     if index is None:
         raise InputError(ErrorText("field label: name the one to remove"))
     labels.define(services().db, [*definitions[:index], *definitions[index + 1:]], caller)
     return redirect(url_for(".show"), 303)
 
 
-def _place(definitions: list[dict[str, Any]]) -> int | None:
+def _index(definitions: list[dict[str, Any]]) -> int | None:
     """Where the label stands that the form is about; None for a new one. Raises NotFound."""
     name = request.form.get("label", "")
     if not name:

@@ -15,7 +15,7 @@ from werkzeug import Response
 
 from curator_web.catalogues import FOLDER
 
-from .browser_choices import keep
+from .browser_choices import set_choice
 from .signing_in import own_address
 
 blueprint = Blueprint("languages", __name__)
@@ -116,7 +116,7 @@ def choose() -> Response:
     answer = redirect(own_address(request.form.get("next", "")) or "/", 303)
     chosen = request.form.get("language", "")
     if chosen in LANGUAGES:
-        keep(answer, COOKIE, chosen)
+        set_choice(answer, COOKIE, chosen)
     return answer
 
 

@@ -15,7 +15,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from curator_web.errors import DatabaseAway
+from curator_web.errors import DatabaseUnavailable
 
 from . import health
 from .context import Services, services
@@ -84,7 +84,7 @@ class _Now(Collector):
                                  labels=("kind", "state"))
         try:
             counts = self._of.jobs.counts()
-        except DatabaseAway:
+        except DatabaseUnavailable:
             return
         for (kind, state), count in counts.items():
             jobs.add_metric((kind, state), count)

@@ -28,13 +28,14 @@ def _unread() -> int:
 @blueprint.get("")
 def show() -> str:
     """All of them, the new ones first."""
-    return render_template("notifications.html", rows=reading.told(services().db, account()), shown=reading.SHOWN)
+    return render_template("notifications.html", rows=reading.latest_notifications(services().db, account()),
+                           shown=reading.SHOWN)
 
 
 @blueprint.get("/<int:notification_id>")
 def follow(notification_id: int) -> Response:
     """Go to what it tells of; it is read by that."""
-    return redirect(place_of(reading.follow(services().db, account(), notification_id)), 303)
+    return redirect(address_of(reading.follow(services().db, account(), notification_id)), 303)
 
 
 @blueprint.post("/read")
@@ -45,7 +46,7 @@ def read() -> Response:
     return redirect(url_for(".show"), 303)
 
 
-def place_of(notification: reading.Told) -> str:
+def address_of(notification: reading.NotificationRow) -> str:
     """The address of what a notification tells of."""
     row = notification.row
     if row.demonstration_id:

@@ -20,7 +20,7 @@ from schemas.files import first_error
 from schemas.outcome import TASK_TYPES, OutcomeCheckSchema
 from schemas.outcome_types import Match, OutcomeCheck
 
-from .words import error_words
+from .display_names import error_words
 
 OR = " || "
 # What can be begun anew, in the order in which it is offered: an attribute is a `text` that looks at one.
@@ -44,7 +44,8 @@ HINTS = {"css": _l("such as #total or .price; empty: the whole page"),
          "status": _l("a number, or any; empty: any below 400"), "before": _l("JavaScript, one a line"),
          "expression": _l("JavaScript; it is never run in the review app, so it is not decided here"),
          "attribute": _l("such as value, href, checked"), "task_status": _l("such as SUCCESS or NOT_FOUND_ERROR")}
-LONG = ("exact", "includes", "one_of", "excludes", "numbers", "query", "body", "expression", "before", "reason")
+MULTILINE_FIELDS = ("exact", "includes", "one_of", "excludes", "numbers", "query", "body", "expression", "before",
+                    "reason")
 _MATCH = ("includes", "exact", "one_of", "excludes", "numbers", "fuzzy")
 _RARE = ("one_of", "excludes", "numbers", "fuzzy", "page", "before")
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -57,7 +58,7 @@ _NUMBER = re.compile(r"(?:<=|>=|==|<|>) {0,3}-?[0-9][0-9.,]{0,30}")
 
 
 @dataclass(frozen=True)
-class Shown:
+class FormField:
     """One field of the form as the template shows it."""
 
     name: str
@@ -74,7 +75,7 @@ class Shown:
 
     @property
     def is_long(self) -> bool:
-        return self.name in LONG
+        return self.name in MULTILINE_FIELDS
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class CheckForm:
     kind: str
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    place: str = ""
+    path: str = ""
     within: str = ""
     name: str | None = None
     negated: bool = False
@@ -107,24 +108,24 @@ class CheckForm:
         return str((groups | BEGUN)[self.kind])
 
     @property
-    def fields(self) -> list[Shown]:
-        return [Shown(name, self.values.get(name, ""), self.errors.get(name, "")) for name in FIELDS[self.kind]]
+    def fields(self) -> list[FormField]:
+        return [FormField(name, self.values.get(name, ""), self.errors.get(name, "")) for name in FIELDS[self.kind]]
 
     @property
-    def kept(self) -> str:
+    def uneditable(self) -> str:
         """What the check asks for besides, which this form cannot change."""
         match: Match = self.check.get("match", {}) if self.check else {}
         return matched({"value": match["value"]}) if "value" in match else ""
 
 
-def of_check(check: OutcomeCheck, place: str, name: str | None) -> CheckForm:
+def of_check(check: OutcomeCheck, path: str, name: str | None) -> CheckForm:
     """The form that shows a check."""
     negated = check["kind"] == "not"
     inner = check["checks"][0] if negated else check
     if inner["kind"] == "not":  # a "not" of a "not": its own check is changed at its own place
         raise InputError(ErrorText("field place: take the inner “not” away first"))
     kind = "attribute" if "attribute" in inner else inner["kind"]
-    return CheckForm(kind, values_of(inner), {}, place, "", name, negated, inner)
+    return CheckForm(kind, values_of(inner), {}, path, "", name, negated, inner)
 
 
 def values_of(check: OutcomeCheck) -> dict[str, str]:
@@ -239,7 +240,7 @@ def _named(text: str) -> dict[str, Match]:
     return matches
 
 
-def _least(text: str) -> float:
+def _minimum(text: str) -> float:
     try:
         value = float(text.replace(",", "."))
     except ValueError:
@@ -267,7 +268,7 @@ def _css(text: str) -> str:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "exact": _lines, "one_of": _lines, "excludes": _lines, "before": _lines, "includes": _alternatives,
-    "numbers": _numbers, "query": _named, "body": _named, "least": _least, "status": _status, "css": _css,
+    "numbers": _numbers, "query": _named, "body": _named, "least": _minimum, "status": _status, "css": _css,
     "method": str.upper}
 
 

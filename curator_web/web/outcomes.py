@@ -9,7 +9,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.demonstrations import library, outcomes, parting
+from curator_web.demonstrations import divergence, library, outcomes
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import outcome_trials
 from pipeline.outcomes import arranging, trying, wording
@@ -19,13 +19,13 @@ from schemas.outcome_types import Outcome, OutcomeCheck
 
 from . import outcome_forms, outcome_view
 from .accounts import account
-from .apart import listed, made
 from .context import services
+from .display_names import error_words
 from .edit_forms import version_from_form
 from .outcome_changes import proposals, save
 from .outcome_forms import CheckForm
 from .presentation import ReviewView
-from .words import error_words
+from .sandboxed import list_sandboxed, run_sandboxed
 
 blueprint = Blueprint("outcomes", __name__)
 _CHECK = OutcomeCheckSchema()
@@ -76,15 +76,15 @@ def download(demonstration_id: str) -> Response:
 def beside(demonstration_id: str, other: str) -> str:
     """Another session turn by turn beside this one, and where they part."""
     db = services().db
-    if other not in outcomes.in_sight(db, [other], account()):
+    if other not in outcomes.visible_rows(db, [other], account()):
         raise NotFound(ErrorText("there is no demonstration %(other)r", other=other[:80]))
     reviews = [library.review(db, name) for name in (demonstration_id, other)]
     first, second = ({turn.id: turn for turn in ReviewView(review_).turns} for review_ in reviews)
-    steps = parting.aligned(reviews[0].turns, reviews[1].turns)
-    names = [outcome_view.who(review_.row, services().store.open(review_.row.recording).manifest)
+    steps = divergence.aligned(reviews[0].turns, reviews[1].turns)
+    names = [outcome_view.navigator_name(review_.row, services().store.open(review_.row.recording).manifest)
              for review_ in reviews]
     return render_template(
-        "beside.html", row=reviews[0].row, other=reviews[1].row, who=names, parts=parting.parting(steps),
+        "beside.html", row=reviews[0].row, other=reviews[1].row, who=names, parts=divergence.parting(steps),
         steps=[(first.get(step.first or ""), second.get(step.second or ""), step.same) for step in steps])
 
 
@@ -110,12 +110,12 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
 
 def _form(review: library.Review, values_sent: Any) -> CheckForm:
     """The form that an address or a sent form is about."""
-    place, within = values_sent.get("edit", ""), values_sent.get("within", "")
-    if place:
+    path, within = values_sent.get("edit", ""), values_sent.get("within", "")
+    if path:
         if review.outcome is None:
             raise InputError(ErrorText("there are no outcome checks any more"))
-        name = arranging.name_at(review.outcome, place) or None
-        return outcome_forms.of_check(arranging.check_at(review.outcome, place), place, name)
+        name = arranging.name_at(review.outcome, path) or None
+        return outcome_forms.of_check(arranging.check_at(review.outcome, path), path, name)
     kind = values_sent.get("new", "")
     if kind not in outcome_forms.BEGUN:
         raise InputError(ErrorText("field new: %(kind)r is no kind of check", kind=kind[:40]))
@@ -128,7 +128,8 @@ def _save(review: library.Review) -> Response | tuple[str, int]:
     check = outcome_forms.read(form, request.form, partial(_picture, review))
     if check is not None:
         try:
-            changed = (arranging.replaced(_there(review.outcome), form.place, check, form.name or "") if form.place else
+            changed = (arranging.replaced(_existing(review.outcome), form.path, check, form.name or "") if form.path
+                       else
                        arranging.added(review.outcome, check, form.name or "", form.within))
             save(review, changed, version_from_form())
         except InputError as error:
@@ -143,8 +144,8 @@ def _picture(review: library.Review, css: str) -> str:
     """The blob of what a selector fits on the last page, or of all of it; raises InputError."""
     recording = services().store.open(review.row.recording)
     if css:
-        return services().store.keep(recording, made(trying.picture, recording, css, review.part))
-    last = listed(trying.last_screenshot, recording, review.part)
+        return services().store.store_blob(recording, run_sandboxed(trying.picture, recording, css, review.part))
+    last = list_sandboxed(trying.last_screenshot, recording, review.part)
     if last is None:
         raise InputError(ErrorText("there is no picture of the recorded end"))
     return last[0]
@@ -153,12 +154,12 @@ def _picture(review: library.Review, css: str) -> str:
 def _points(review: library.Review) -> dict[str, Any]:
     """What can be pointed at on the last page: texts, and the picture that they stand in."""
     recording = services().store.open(review.row.recording)
-    last = listed(trying.last_screenshot, recording, review.part)
-    return {"offered": listed(trying.offered, recording, review.part), "shown": last[0] if last else None,
+    last = list_sandboxed(trying.last_screenshot, recording, review.part)
+    return {"offered": list_sandboxed(trying.offered, recording, review.part), "shown": last[0] if last else None,
             "size": last[1] if last else None}
 
 
-def _keep(outcome: Outcome | None) -> Outcome | None:
+def _with_ticked(outcome: Outcome | None) -> Outcome | None:
     """With the proposed checks that are ticked."""
     ticked = request.form.getlist("check")
     if not ticked:
@@ -172,13 +173,13 @@ def _keep(outcome: Outcome | None) -> Outcome | None:
     return outcome
 
 
-def _there(outcome: Outcome | None) -> Outcome:
+def _existing(outcome: Outcome | None) -> Outcome:
     if outcome is None:
         raise InputError(ErrorText("there are no outcome checks any more"))
     return outcome
 
 
-def _place() -> str:
+def _path() -> str:
     return request.form.get("place", "")
 
 
@@ -196,10 +197,10 @@ def _plain(error: InputError) -> str:
 
 
 _CHANGES: dict[str, Callable[[Outcome | None], Outcome | None]] = {
-    "remove": lambda outcome: arranging.removed(_there(outcome), _place()),
-    "up": lambda outcome: arranging.moved(_there(outcome), _place(), -1),
-    "down": lambda outcome: arranging.moved(_there(outcome), _place(), 1),
-    "combine": lambda outcome: arranging.combined(_there(outcome), request.form.getlist("place"),
+    "remove": lambda outcome: arranging.removed(_existing(outcome), _path()),
+    "up": lambda outcome: arranging.moved(_existing(outcome), _path(), -1),
+    "down": lambda outcome: arranging.moved(_existing(outcome), _path(), 1),
+    "combine": lambda outcome: arranging.combined(_existing(outcome), request.form.getlist("place"),
                                                   request.form.get("kind", "")),
-    "apart": lambda outcome: arranging.taken_apart(_there(outcome), _place()),
-    "keep": _keep}
+    "apart": lambda outcome: arranging.taken_apart(_existing(outcome), _path()),
+    "keep": _with_ticked}

@@ -17,12 +17,12 @@ from curator_web.demonstrations import (
     leases,
     library,
     pairs,
-    parts,
-    proving,
+    replay_proofs,
     saved_filters,
-    soundness,
+    split_links,
     training,
-    tries,
+    training_attempts,
+    validation_cache,
     workflow,
 )
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
@@ -35,12 +35,12 @@ from schemas import INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
-from .added_actions import expect_seen
-from .blobs import expect_picture
+from .added_actions import require_seen_page
+from .alternative_frames import moment_view
+from .blobs import require_picture
 from .context import services
 from .edit_forms import edit_from_form, version_from_form
 from .forms import MODIFIERS
-from .moments import moment
 from .presentation import ReviewView
 
 blueprint = Blueprint("pages", __name__)
@@ -50,7 +50,7 @@ blueprint = Blueprint("pages", __name__)
 def index() -> str:
     """The list, searched and filtered by the URL."""
     sought, caller, is_whole_page = read_filter(request.args), account(), not request.headers.get("HX-Request")
-    with services().db.moment() as db:
+    with services().db.in_one_session() as db:
         context: dict[str, Any] = {
             "page": listing(db, sought, caller.project, caller), "people": projects.member_names(db, caller.project),
             "saved": saved_filters.saved(db, caller)}
@@ -60,7 +60,7 @@ def index() -> str:
     return render_template("list.html" if is_whole_page else "_rows.html", sought=sought, statuses=STATUSES,
                            intents=INTENTS,
                            orders=ORDERS, count_limit=COUNT_LIMIT, runs=replays.KIND in services().jobs.kinds,
-                           proofs=proving.STATES, **context)
+                           proofs=replay_proofs.STATES, **context)
 
 
 def _label_values(db: Database) -> list[str]:
@@ -83,8 +83,8 @@ def edit(demonstration_id: str) -> str | Response:
     before = library.review(services().db, demonstration_id)
     change = edit_from_form(before)
     if change["op"] == "set_screenshot":  # a check's own fix may name any
-        expect_picture(change, before.row.recording)
-    expect_seen(change, before)
+        require_picture(change, before.row.recording)
+    require_seen_page(change, before)
     made = workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
                          request.form.get("key") or None, before)
     selected = request.form.get("selected")
@@ -108,7 +108,8 @@ def status(demonstration_id: str) -> str | Response:
                            request.form.get("reason", ""))
     if new_status == DRAFT:
         return _after_change(demonstration_id, request.form.get("selected"))
-    address = (url_for("training.show", demonstration_id=demonstration_id) if tries.found(db, demonstration_id)
+    address = (url_for("training.show", demonstration_id=demonstration_id)
+               if training_attempts.find_attempt(db, demonstration_id)
                else _following(demonstration_id))
     if not request.headers.get("HX-Request"):
         return redirect(address, 303)
@@ -158,16 +159,17 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     review = known or library.review(services().db, demonstration_id)
     problem = review.row.damage if known else _problem(review)  # it may wait for the storage
     review_view = ReviewView(review, selected)
-    with services().db.moment() as db:
+    with services().db.in_one_session() as db:
         row, talk = review_view.row, comments.comments_of(db, demonstration_id)
-        paired, tried = pairs.found(db, demonstration_id), tries.found(db, demonstration_id)
+        paired, tried = pairs.find_pair(db, demonstration_id), training_attempts.find_attempt(db, demonstration_id)
         context: dict[str, Any] = {
-            "labels": labels.definitions(db, row.home), "paired": paired, "trouble": proving.trouble(db, row),
-            "neighbours": parts.neighbours(db, review), "tried": tried, "comments": talk,
+            "labels": labels.definitions(db, row.home), "paired": paired,
+                                   "trouble": replay_proofs.failing_turns(db, row),
+            "neighbours": split_links.neighbours(db, review), "tried": tried, "comments": talk,
             "training": training.is_training(db, demonstration_id),
             "members": projects.member_names(db, account().project) if talk or template == "review.html" else [],
             "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
-    shown_moment = moment(review_view, view)
+    shown_moment = moment_view(review_view, view)
     return render_template(
         template, damage=problem, review=review_view, row=row, turn=review_view.selected, moment=shown_moment,
                            view=shown_moment.view,
@@ -188,7 +190,7 @@ def _problem(review: library.Review) -> str | None:
     except InputError as error:
         problem = str(error)
     if problem is None:
-        soundness.note(services().db, sound)
+        validation_cache.note(services().db, sound)
         return review.row.damage
     problem = services().store.without_paths(problem)
     damage.note(services().db, [LeftOut(review.row.id, problem)])

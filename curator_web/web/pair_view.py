@@ -13,12 +13,12 @@ from curator_web.demonstrations import differences as kinds
 from curator_web.demonstrations.adjudicating import Comparison
 from curator_web.demonstrations.differences import Difference
 from curator_web.demonstrations.pairs import ANNOTATING, TO_COMPARE, Paired
-from curator_web.demonstrations.tries import Compared
+from curator_web.demonstrations.training_attempts import AnswerComparison
 from curator_web.users import Account
 from pipeline.outcomes import wording
 
+from .display_names import PICTURES
 from .presentation import ReviewView, TurnView, target_name
-from .words import PICTURES
 
 SHOWN = 300  # characters of a value
 NOTHING = "–"
@@ -51,7 +51,7 @@ class PairRow:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DifferenceView:
     """A difference: its turn, what it is about, and (field, the first's, the second's) of each that differs."""
 
     difference: Difference
@@ -64,23 +64,24 @@ class Shown:
 def row_of(paired: Paired, own_ids: set[str], account: Account) -> PairRow:
     """`mine`: which of the two this person annotates. What the other one does is told once both have submitted."""
     is_revealed = account.leads or paired.state != ANNOTATING
-    first, second = (_who(row) if is_revealed or row.id in own_ids else _("somebody else")
+    first, second = (_annotator(row) if is_revealed or row.id in own_ids else _("somebody else")
                      for row in (paired.first, paired.second))
     own = next((row for row in (paired.first, paired.second) if row.id in own_ids), None)
     return PairRow(paired, paired.first if is_revealed or own is None else own, first, second, own.id if own else None,
                    paired.first.id if is_revealed and account.reviews else None)
 
 
-def _who(row: Any) -> str:
+def _annotator(row: Any) -> str:
     return row.submitted_by or row.lease_who or row.assigned_to or _("nobody yet")
 
 
-def shown(comparison: Comparison | Compared) -> list[Shown]:
+def shown(comparison: Comparison | AnswerComparison) -> list[DifferenceView]:
     """The differences with words for what both have."""
     first, second = ReviewView(comparison.first), ReviewView(comparison.second)
     turns = {turn.id: turn for view in (second, first) for turn in view.turns}
-    return [Shown(difference, turns.get(difference.turn or ""), _words(difference), list(_rows(difference, turns)),
-                  _pictures(difference))
+    return [DifferenceView(difference, turns.get(difference.turn or ""), _words(difference),
+                           list(_rows(difference, turns)),
+                           _pictures(difference))
             for difference in comparison.differences]
 
 

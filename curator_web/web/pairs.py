@@ -26,7 +26,7 @@ def _for_masthead() -> dict[str, Callable[[], str | None]]:
 def _label() -> str | None:
     """What the masthead calls the page: with how many are to compare, for who reviews; None where there are none."""
     caller = g.get("account")
-    if caller is None or caller.alone or g.get("place") is None:
+    if caller is None or caller.alone or g.get("membership") is None:
         return None
     total, waiting = pairing.counts(services().db, caller.project)
     if caller.reviews and waiting:

@@ -57,7 +57,7 @@ def change(project: str) -> Response:
 
 def _kinds(project: str) -> list[str]:
     """The kinds of checks, and those that are not in use though no check is there now that finds them."""
-    return [*dict.fromkeys([*all_kinds(), *project_settings.told(services().db, project)["unused_checks"]])]
+    return [*dict.fromkeys([*all_kinds(), *project_settings.settings_fields(services().db, project)["unused_checks"]])]
 
 
 def _intents(_project: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from flask import Flask, Response, g, has_request_context, request
 
 HEADER = "X-Request-ID"
-_GIVEN = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _access = logging.getLogger("demotape.access")
 
 
@@ -49,7 +49,7 @@ def register(app: Flask) -> None:
 def _begin() -> None:
     proxied_id = request.headers.get(HEADER, "")
     is_proxied = "werkzeug.proxy_fix.orig" in request.environ
-    g.request_id = proxied_id if is_proxied and _GIVEN.fullmatch(proxied_id) else secrets.token_hex(8)
+    g.request_id = proxied_id if is_proxied and _REQUEST_ID.fullmatch(proxied_id) else secrets.token_hex(8)
     g.request_began = time.perf_counter()
 
 

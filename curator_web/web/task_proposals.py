@@ -20,7 +20,7 @@ _USUAL = 10  # tasks
 @blueprint.get("")
 def index() -> str:
     """What may be asked for, what would be sent, and what was asked for so far; asked by htmx, only that."""
-    caller, model = lead(), proposing_tasks.expect_model(services().model)
+    caller, model = lead(), proposing_tasks.require_model(services().model)
     jobs, jobs_url = services().jobs.latest(proposing_tasks.KIND, caller.project), url_for(".index")
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=jobs_url)
@@ -28,7 +28,7 @@ def index() -> str:
     seed = secrets.randbelow(1 << 31)
     sent = proposing.messages(services().db, caller, wished, random.Random(seed)) if wished else []
     return render_template("task_proposals.html", jobs=jobs, here=jobs_url, model=model, wished=wished, seed=seed,
-                           sent=sent, digest=proposing.digest(sent), usual=_USUAL, most=proposing.MOST)
+                           sent=sent, digest=proposing.digest(sent), usual=_USUAL, most=proposing.MAX_PROPOSALS)
 
 
 @blueprint.post("")
@@ -43,6 +43,6 @@ def begin() -> Response:
     return redirect(url_for(".index"), 303)
 
 
-def _wished() -> proposing.Wish:
+def _wished() -> proposing.ProposalRequest:
     values = request.values
     return proposing.wish(values.get("count", type=int), values.get("site", ""), values.get("category", ""))

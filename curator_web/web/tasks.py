@@ -8,7 +8,7 @@ from werkzeug import Response
 
 from curator_web.db.task_models import TASK_STATES
 from curator_web.errors import ErrorText, InputError
-from curator_web.tasks import bank, files, giving
+from curator_web.tasks import assignment, bank, files
 
 from .accounts import account, lead
 from .context import services
@@ -25,14 +25,15 @@ def index() -> str:
     db, caller = services().db, account()
     results = bank.find(db, caller, page=page, **sought)
     return render_template("tasks.html", found=results, sought=sought, page=page, pages=-(-results.total // bank.PAGE),
-                           states=TASK_STATES, difficulties=bank.DIFFICULTIES, mine=giving.held(db, caller),
+                           states=TASK_STATES, difficulties=bank.DIFFICULTIES,
+                           mine=assignment.assigned_task(db, caller),
                            seeds=bank.seeds(db, caller), limit=bank.TEXT_LENGTH, model=services().model)
 
 
 @blueprint.post("")
 def propose() -> Response:
     """Propose a task; a lead's is accepted at once."""
-    task, = bank.propose(services().db, account(), [_told()])
+    task, = bank.propose(services().db, account(), [_form_fields()])
     return redirect(url_for(".show", task_id=task.id), 303)
 
 
@@ -54,14 +55,14 @@ take_file.takes_up_to = files.LARGEST  # type: ignore[attr-defined]  # a mark on
 @blueprint.post("/next")
 def following() -> Response:
     """Take the next task to record."""
-    return redirect(url_for(".show", task_id=giving.give(services().db, account()).id), 303)
+    return redirect(url_for(".show", task_id=assignment.give(services().db, account()).id), 303)
 
 
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> str:
     """A task, those that are nearly the same, and what may be done with it."""
     listed, similar = bank.show(services().db, account(), task_id)
-    own_task = giving.held(services().db, account())
+    own_task = assignment.assigned_task(services().db, account())
     return render_template("task.html", task=listed, alike=similar, difficulties=bank.DIFFICULTIES,
                            limit=bank.TEXT_LENGTH, mine=own_task is not None and own_task.id == task_id)
 
@@ -69,7 +70,7 @@ def show(task_id: str) -> str:
 @blueprint.post("/<task_id>")
 def change(task_id: str) -> Response:
     """Change what is told of it."""
-    bank.change(services().db, account(), task_id, _told())
+    bank.change(services().db, account(), task_id, _form_fields())
     return redirect(url_for(".show", task_id=task_id), 303)
 
 
@@ -83,12 +84,12 @@ def decide(task_id: str) -> Response:
 @blueprint.post("/<task_id>/back")
 def give_back(task_id: str) -> Response:
     """Leave it to others, or say that it cannot be done."""
-    giving.give_back(services().db, account(), task_id, request.form.get("reason", ""),
-                     request.form.get("unachievable") == "yes")
+    assignment.give_back(services().db, account(), task_id, request.form.get("reason", ""),
+                         request.form.get("unachievable") == "yes")
     return redirect(url_for(".index"), 303)
 
 
-def _told() -> dict[str, Any]:
+def _form_fields() -> dict[str, Any]:
     """What the form tells of a task; raises InputError."""
     fields: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
     wanted = fields.pop("wanted") or "1"

@@ -16,7 +16,7 @@ CLOCK, RECTANGLE = ("offset", "drift"), ("left", "top", "width", "height")
 
 
 @dataclass(frozen=True)
-class PlaceField:
+class PlacementField:
     """One number of the form. `value`: what stands in it; `step`: what an arrow key adds; `error`: what is wrong."""
 
     name: str
@@ -38,7 +38,7 @@ _FIELDS = (
 )
 
 
-class PlaceForm:
+class PlacementForm:
     """The numbers that place a video, as they are or as they were sent."""
 
     def __init__(self, line: Timeline, sent: Mapping[str, str] | None = None):
@@ -48,11 +48,11 @@ class PlaceForm:
         self.errors = {name: error for name in self._texts if (error := self._error(name))}
 
     @property
-    def fields(self) -> list[PlaceField]:
-        return [PlaceField(name, label, unit, self._texts[name], step, hint, self.errors.get(name, ""))
+    def fields(self) -> list[PlacementField]:
+        return [PlacementField(name, label, unit, self._texts[name], step, hint, self.errors.get(name, ""))
                 for name, label, unit, step, hint in _FIELDS]
 
-    def place(self) -> types.VideoPlace | None:
+    def placement(self) -> types.VideoPlace | None:
         """What was changed, None for nothing; to be asked only when there are no errors."""
         placement: types.VideoPlace = {}
         if any(self._texts[name] != self._known[name] for name in CLOCK):

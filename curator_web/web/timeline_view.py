@@ -19,7 +19,7 @@ _SHORTEST = 1.0  # seconds
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)  # seconds between two marks of the ruler
 _MOST_TICKS = 8
 _PICTURES = 12  # small ones in a row: an even number, as a narrow page shows every second one
-_SURE = 0.5  # confidence from which on a place is not doubted
+_MIN_CONFIDENCE = 0.5  # confidence from which on a place is not doubted
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Mark:
 
     @property
     def is_low(self) -> bool:
-        return self.sure is not None and self.sure < _SURE
+        return self.sure is not None and self.sure < _MIN_CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Timeline:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        return [Mark(turn, self.place(turn.turn["timestamp"]), turn.state.get("confidence")) for turn in self.turns]
+        return [Mark(turn, self.percent(turn.turn["timestamp"]), turn.state.get("confidence")) for turn in self.turns]
 
     @property
     def lanes(self) -> Iterator[tuple[str, str, list[Mark]]]:
@@ -142,7 +142,7 @@ class Timeline:
 
     def _span(self, stretch: types.VideoStretch, segment: types.VideoSegment, number: int) -> Span | None:
         begin, end = max(stretch["begin"], segment["begin"]), min(stretch["end"], segment["end"])
-        low, high = (min(max(self.place(recording_time(time, stretch["offset"], stretch["drift"])), 0.0), 100.0)
+        low, high = (min(max(self.percent(recording_time(time, stretch["offset"], stretch["drift"])), 0.0), 100.0)
                      for time in (begin, end))
         return Span(low, round(high - low, 3), begin, end, number) if end > begin else None
 
@@ -151,7 +151,7 @@ class Timeline:
         """Marks of the ruler: seconds, percent."""
         length = self.end - self.start
         step = next((candidate for candidate in _TICKS if length / candidate <= _MOST_TICKS), length / _MOST_TICKS)
-        return [(step * number, self.place(step * number)) for number in range(_MOST_TICKS + 2)
+        return [(step * number, self.percent(step * number)) for number in range(_MOST_TICKS + 2)
                 if step * number <= self.end]
 
     @cached_property
@@ -173,7 +173,7 @@ class Timeline:
         return longest["rectangle"] if longest else None
 
     @property
-    def places(self) -> int:
+    def page_positions(self) -> int:
         """At how many places of the frame the page was shown."""
         segments = self.alignment["segments"] if self.alignment else []
         return len({tuple(segment["rectangle"].values()) for segment in segments})
@@ -193,7 +193,7 @@ class Timeline:
         covering = (segment for segment in segments if segment["begin"] <= time <= segment["end"])
         return next((segment["rectangle"] for segment in covering), self.usual)
 
-    def place(self, time: float) -> float:
+    def percent(self, time: float) -> float:
         """Where a time of the recording is on the line, percent."""
         return round(100 * (time - self.start) / (self.end - self.start), 3)
 

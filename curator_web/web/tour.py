@@ -6,7 +6,7 @@ from werkzeug import Response
 
 from curator_web.errors import NotFound
 
-from .browser_choices import keep
+from .browser_choices import set_choice
 from .signing_in import own_address
 
 blueprint = Blueprint("tour", __name__, url_prefix="/tour")
@@ -30,5 +30,5 @@ def answer() -> Response:
                if answer_ == TAKE
                else own_address(request.form.get("next", "")) or "/")
     response = redirect(address, 303)
-    keep(response, COOKIE, answer_)
+    set_choice(response, COOKIE, answer_)
     return response

@@ -26,8 +26,9 @@ from curator_web.db.database import Database
 REQUEST, JOB = "demotape.request", "demotape.job"
 _METHOD, _ROUTE = "http.method", "http.route"
 # Requests by the names of either version of the semantic conventions (OTEL_SEMCONV_STABILITY_OPT_IN).
-_TOLD = {_METHOD, "http.request.method", _ROUTE, "http.status_code", "http.response.status_code", "db.system.name",
-         "db.query.text", REQUEST, JOB}
+_EXPORTED_ATTRIBUTES = {_METHOD, "http.request.method", _ROUTE, "http.status_code", "http.response.status_code",
+                        "db.system.name",
+                        "db.query.text", REQUEST, JOB}
 
 
 class _Bare(SpanExporter):
@@ -98,7 +99,7 @@ def _name_request(response: Any) -> Any:
 
 
 def _bare(span: ReadableSpan) -> ReadableSpan:
-    attributes = {name: value for name, value in (span.attributes or {}).items() if name in _TOLD}
+    attributes = {name: value for name, value in (span.attributes or {}).items() if name in _EXPORTED_ATTRIBUTES}
     name = span.name
     if span.kind is SpanKind.SERVER:  # a page that is not there would be named by its address
         method = attributes.get(_METHOD, attributes.get("http.request.method", "HTTP"))

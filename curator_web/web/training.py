@@ -4,7 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.demonstrations import differences, training, tries
+from curator_web.demonstrations import differences, training, training_attempts
 from curator_web.errors import InputError
 
 from .accounts import account, lead
@@ -41,6 +41,6 @@ def decide() -> Response:
 @blueprint.get("/<demonstration_id>")
 def show(demonstration_id: str) -> str:
     """What was answered, beside the known answer."""
-    comparison = tries.compare(services().db, demonstration_id, account())
+    comparison = training_attempts.compare(services().db, demonstration_id, account())
     return render_template("training.html", found=comparison, row=comparison.second.row, differences=[
         (difference, differences.counts(difference.difference, comparison.labels)) for difference in shown(comparison)])

@@ -20,15 +20,15 @@ from schemas import UID_ATTRIBUTE
 from schemas.types import TableRow
 
 from .added_actions import page_of
-from .apart import listed
 from .context import services
 from .presentation import ReviewView
+from .sandboxed import list_sandboxed
 
 blueprint = Blueprint("tree", __name__)
 LEVEL = 200  # elements of a level that are shown at once
 FRAMES_DEEP = 32
 LABEL_LENGTH = 80
-KEPT = 8  # trees of one process
+MAX_CACHED_TREES = 8  # trees of one process
 _IS_FRAME = ("iframe", "frame")
 
 
@@ -51,12 +51,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a tree as it is shown: `place` of `siblings` at its `level`, from 1; `left`: a line that stands for
-    so many siblings that are not shown yet."""
+    """One line of a tree as it is shown: `position` of `siblings` at its `level`, from 1; `left`: how many siblings the
+    line stands for that are not shown yet."""
 
     node: Node
     level: int
-    place: int
+    position: int
     siblings: int
     is_open: bool = False
     left: int = 0
@@ -132,10 +132,10 @@ def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:
     """The tree of a state's page; raises InputError when the recording does not hold it."""
     if not state.get("dom") or not state.get("elements"):
         raise InputError(ErrorText("this turn's page was not recorded with its elements"))
-    return _kept(_Place(recording, state["dom"], state["elements"]))
+    return _cached(_TreeKey(recording, state["dom"], state["elements"]))
 
 
-class _Place:
+class _TreeKey:
     """What a tree is made of; two of the same recording and blobs are one."""
 
     def __init__(self, recording: Recording, dom: str, elements: str):
@@ -143,16 +143,16 @@ class _Place:
         self._key, self.state = (recording.id, dom, elements), {"dom": dom, "elements": elements}
 
     def __eq__(self, other_key: object) -> bool:
-        return isinstance(other_key, _Place) and self._key == other_key._key
+        return isinstance(other_key, _TreeKey) and self._key == other_key._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
 
-@lru_cache(KEPT)
-def _kept(cache_key: _Place) -> Tree:
+@lru_cache(MAX_CACHED_TREES)
+def _cached(cache_key: _TreeKey) -> Tree:
     tree = Tree([Node(0, None, "", "", None, "", [])])
-    for above, tag, hint, row, text in listed(_nodes, cache_key.recording, cache_key.state):
+    for above, tag, hint, row, text in list_sandboxed(_nodes, cache_key.recording, cache_key.state):
         tree.add(tree.nodes[above], tag, hint, row, text)
     cache_key.recording = None  # a tree is kept, what it was made of is not
     return tree

@@ -31,7 +31,7 @@ def read_networks(text: str, name: str) -> tuple[Network, ...]:
                                    text=text[:80])) from None
 
 
-def expect_url(url: str) -> str:
+def require_url(url: str) -> str:
     """The address of a webhook as it is kept; raises InputError."""
     url = url.strip()
     if not 0 < len(url) <= URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:

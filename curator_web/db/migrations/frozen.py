@@ -143,14 +143,15 @@ def _pairs(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> list[tu
             candidates.remove(match)
             for number in match["events"]:
                 by_event.pop(number, None)
-    matcher = SequenceMatcher(None, [_look(turn) for turn in remaining], [_look(turn) for turn in candidates],
+    matcher = SequenceMatcher(None, [_alignment_key(turn) for turn in remaining],
+                              [_alignment_key(turn) for turn in candidates],
                               autojunk=False)
     for start, other_start, size in matcher.get_matching_blocks():
         pairs += list(zip(remaining[start:start + size], candidates[other_start:other_start + size], strict=True))
     return pairs
 
 
-def _look(turn: dict[str, Any]) -> tuple:
+def _alignment_key(turn: dict[str, Any]) -> tuple:
     return turn["type"], turn.get("speaker"), _intent(turn), turn.get("utterance")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from schemas.types import Turn
 
 
-def otherwise(recorded: Sequence[Turn], turns: Sequence[Turn]) -> dict[str, str]:
+def edit_reasons(recorded: Sequence[Turn], turns: Sequence[Turn]) -> dict[str, str]:
     """By the id of each turn that is done: why it is not what the person did there; those that are, are not in it.
 
     `recorded`: as the events were folded; without any, nothing is known. `turns`: as they are now. A turn that is left

@@ -10,7 +10,7 @@ from pipeline.export import told_by
 from schemas.types import SecretDigest
 
 
-def told_secrets(db: Database, store: RecordingStore) -> tuple[SecretDigest, ...]:
+def reported_secrets(db: Database, store: RecordingStore) -> tuple[SecretDigest, ...]:
     """Those of the whole library, whatever the status; a recording that cannot be opened tells none."""
     with db.reading() as session:
         names = session.scalars(select(Demonstration.recording).order_by(Demonstration.recording).distinct()).all()

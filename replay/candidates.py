@@ -9,23 +9,23 @@ from . import variants
 from .addresses import ONE_MISSING, Address, query_likeness
 from .bodies import Pair, Tally, has_stand_in, likeness, outline
 from .exchanges import Recorded, Request, header
-from .order import Course, Queue, is_save
-from .varying import Fixed, Given, content, is_made, varies_by_name
+from .session_history import Queue, SessionHistory, is_save
+from .volatile_values import ServedValues, StableParts, content, is_made, varies_by_name
 
-LEAST = 0.8  # a match below this is none
-LOOSE = 0.999  # what is not equal letter by letter is never 1
-_VARIANTS = 64  # that are told apart
-_SIGNATURES = 512  # of a place that are compared when none is equal
-_TRIED = 8  # of them
-_LEARNT_FROM = 200  # queries of a place
+MIN_SCORE = 0.8  # a match below this is none
+MAX_INEXACT_SCORE = 0.999  # what is not equal letter by letter is never 1
+_MAX_VARIANTS = 64  # that are told apart
+_MAX_SIGNATURES = 512  # of a place that are compared when none is equal
+_MAX_CANDIDATES = 8  # of them
+_MAX_QUERIES_LEARNT_FROM = 200  # queries of a place
 _VARIED = "\0"
 
-Found = tuple[int, float]  # the place of an exchange in the recorded order, and its score
+ScoredIndex = tuple[int, float]  # the place of an exchange in the recorded order, and its score
 Grade = Callable[[int], float]
 
 
 @dataclass(frozen=True)
-class Asked:
+class IncomingRequest:
     """A request as it is compared."""
 
     request: Request
@@ -47,18 +47,18 @@ class Asked:
         return header(self.request.headers, "referer")
 
 
-class Known:
+class SharedExchanges:
     """What places share: the exchanges with their parts, the course of the session, what answers gave."""
 
-    def __init__(self, course: Course, served: Given, addresses: Sequence[Address]):
-        self.course = course
-        self.exchanges = course.exchanges
+    def __init__(self, history: SessionHistory, served: ServedValues, addresses: Sequence[Address]):
+        self.course = history
+        self.exchanges = history.exchanges
         self.addresses = addresses
         self._given = served
         self._variants: dict[int, variants.Variant] = {}
         self._saves: dict[int, bool] = {}
 
-    def fixed(self, index: int) -> Fixed:
+    def fixed(self, index: int) -> StableParts:
         """What of a recorded request cannot vary by itself."""
         return self._given.fixed(self.exchanges[index])
 
@@ -78,49 +78,49 @@ class Known:
         return self._variants[index]
 
 
-class Key:
+class FittingExchanges:
     """Exchanges whose addresses fit a request alike: the body decides first among them, then the order."""
 
-    def __init__(self, shared: Known, indices: list[int]):
+    def __init__(self, shared: SharedExchanges, indices: list[int]):
         self._known = shared
-        self._places = indices
+        self._indices = indices
         self._bodies: dict[bytes | None, list[int]] = {}
         for index in indices:
             self._bodies.setdefault(shared.exchanges[index].body or None, []).append(index)
         self._queues: dict[object, Queue] = {}
 
-    def equal(self, incoming: Asked) -> Found | None:
+    def equal(self, incoming: IncomingRequest) -> ScoredIndex | None:
         """The one whose turn it is of those whose body is equal."""
         queue = self._same_body(incoming)
         return (self._of_variant(queue, incoming).turn(incoming.referer), 1.0) if queue else None
 
-    def alike(self, incoming: Asked, grade: Grade) -> Found | None:
+    def most_similar(self, incoming: IncomingRequest, grade: Grade) -> ScoredIndex | None:
         """The one that is most alike, and of several the one whose turn it is. `grade`: how alike addresses are."""
         for queue in self._from_surest(incoming):
             turn = queue.turn(incoming.referer)
-            graded = {index: grade(index) for index in queue.near(turn)}
-            graded = {index: min(LOOSE, score * self._body_likeness(index, incoming))
-                      for index, score in graded.items() if score >= LEAST}
+            graded = {index: grade(index) for index in queue.neighbours(turn)}
+            graded = {index: min(MAX_INEXACT_SCORE, score * self._body_likeness(index, incoming))
+                      for index, score in graded.items() if score >= MIN_SCORE}
             best_score = max(graded.values(), default=0.0)
-            if best_score >= LEAST:
+            if best_score >= MIN_SCORE:
                 best = [index for index, score in graded.items() if score > best_score - 1e-9]
                 tied = queue if len(best) == len(queue) else Queue(self._known.course, best, reusable=False)
                 return self._of_variant(tied, incoming).turn(incoming.referer), best_score
         return None
 
-    def _from_surest(self, incoming: Asked) -> Iterator[Queue]:
+    def _from_surest(self, incoming: IncomingRequest) -> Iterator[Queue]:
         if same_body := self._same_body(incoming):
             yield same_body
         if len(self._bodies) > 1 or not same_body:
             if incoming.body and (queue := self._same_outline(incoming)):
                 yield queue
-            yield self._queue("all", self._places)
+            yield self._queue("all", self._indices)
 
-    def _same_body(self, incoming: Asked) -> Queue | None:
+    def _same_body(self, incoming: IncomingRequest) -> Queue | None:
         indices = self._bodies.get(incoming.body)
         return self._queue(("body", incoming.body), indices) if indices else None
 
-    def _same_outline(self, incoming: Asked) -> Queue | None:
+    def _same_outline(self, incoming: IncomingRequest) -> Queue | None:
         wanted = outline(incoming.body or b"", incoming.content_type)
         indices = self._by_outline.get(wanted)
         return self._queue(("outline", wanted), indices) if indices else None
@@ -134,23 +134,23 @@ class Key:
                 by_outline.setdefault(outline(body, content_type), []).extend(indices)
         return by_outline
 
-    def _body_likeness(self, index: int, incoming: Asked) -> float:
+    def _body_likeness(self, index: int, incoming: IncomingRequest) -> float:
         return likeness(self._known.exchanges[index].body, incoming.body, incoming.content_type,
                         self._known.tally(index))
 
-    def _of_variant(self, queue: Queue, incoming: Asked) -> Queue:
+    def _of_variant(self, queue: Queue, incoming: IncomingRequest) -> Queue:
         """Those of a queue that agree best with what else the request says."""
         if len(queue) == 1:
             return queue
         if queue.variants is None:
             queue.variants = {}
-            for index in queue.places:
+            for index in queue.indices:
                 queue.variants.setdefault(self._known.variant(index), []).append(index)
-        if not 1 < len(queue.variants) <= _VARIANTS:
+        if not 1 < len(queue.variants) <= _MAX_VARIANTS:
             return queue
         best = variants.best(queue.variants, incoming.request.headers)
         indices = [index for variant in best for index in queue.variants[variant]]
-        if not queue.kept:
+        if not queue.reusable:
             return Queue(self._known.course, indices, reusable=False)
         return self._queue((id(queue), frozenset(best)), indices)
 
@@ -160,13 +160,13 @@ class Key:
         return self._queues[name]
 
 
-class Place:
+class RequestGroup:
     """All exchanges of one method, origin and path."""
 
-    def __init__(self, known: Known):
+    def __init__(self, known: SharedExchanges):
         self._known = known
         self._by_query: dict[str, list[int]] = {}
-        self._keys: dict[object, Key] = {}
+        self._keys: dict[object, FittingExchanges] = {}
         self._fixed: set[Pair] = set()  # parameters that look as if they were made by chance and were not
 
     def forget(self) -> None:
@@ -182,12 +182,12 @@ class Place:
         """The place of its first exchange."""
         return next(iter(self._by_query.values()))[0]
 
-    def equal(self, incoming: Asked) -> Found | None:
+    def equal(self, incoming: IncomingRequest) -> ScoredIndex | None:
         """What has the same parameters, letter by letter, and the same body."""
         indices = self._by_query.get(incoming.address.query)
         return self._key(("query", incoming.address.query), indices).equal(incoming) if indices else None
 
-    def alike(self, incoming: Asked, factor: float = 1.0) -> Found | None:
+    def most_similar(self, incoming: IncomingRequest, factor: float = 1.0) -> ScoredIndex | None:
         """What is most alike. `factor`: how alike the paths are."""
         def grade(index: int) -> float:
             recorded = self._known.addresses[index]
@@ -197,35 +197,35 @@ class Place:
             return factor * query_likeness(recorded.pairs, incoming.address.pairs, tally)
 
         for name, indices in self._from_surest(incoming):
-            if scored := self._key(name, indices).alike(incoming, grade):
+            if scored := self._key(name, indices).most_similar(incoming, grade):
                 return scored
         return None
 
-    def _from_surest(self, incoming: Asked) -> Iterator[tuple[object, list[int]]]:
+    def _from_surest(self, incoming: IncomingRequest) -> Iterator[tuple[object, list[int]]]:
         query = incoming.address.query
         if query in self._by_query:
             yield ("query", query), self._by_query[query]
-        wanted = self._asked_signature(incoming.address.pairs)
+        wanted = self._request_signature(incoming.address.pairs)
         if wanted in self._by_signature:
             yield ("signature", wanted), self._by_signature[wanted]
-        for signature in self._near(wanted):
+        for signature in self._similar_signatures(wanted):
             yield ("signature", signature), self._by_signature[signature]
 
-    def _near(self, wanted: frozenset[Pair]) -> list[frozenset[Pair]]:
+    def _similar_signatures(self, wanted: frozenset[Pair]) -> list[frozenset[Pair]]:
         """Signatures with the same values that lack some of the wanted or have more, the most alike first."""
         names = {name for name, _ in wanted}
         ranked: list[tuple[int, int, frozenset[Pair]]] = []
-        for signature in islice(self._by_signature, _SIGNATURES):
+        for signature in islice(self._by_signature, _MAX_SIGNATURES):
             missing = signature ^ wanted
             agreed = 1 + len(signature & wanted)
-            if missing and agreed / (agreed + ONE_MISSING * len(missing)) >= LEAST and not (
+            if missing and agreed / (agreed + ONE_MISSING * len(missing)) >= MIN_SCORE and not (
                     names & {name for name, _ in signature - wanted}):
                 ranked.append((len(missing), len(ranked), signature))
-        return [signature for _, _, signature in sorted(ranked, key=lambda rank: rank[:2])[:_TRIED]]
+        return [signature for _, _, signature in sorted(ranked, key=lambda rank: rank[:2])[:_MAX_CANDIDATES]]
 
-    def _key(self, name: object, indices: list[int]) -> Key:
+    def _key(self, name: object, indices: list[int]) -> FittingExchanges:
         if name not in self._keys:
-            self._keys[name] = Key(self._known, indices)
+            self._keys[name] = FittingExchanges(self._known, indices)
         return self._keys[name]
 
     @cached_property
@@ -243,7 +243,7 @@ class Place:
         """Parameters that vary, as the recording shows: all else equal, so were the answers. Two of them may be alike
         by chance, as for words that are not found; then the values have to be no words."""
         values_by_rest: dict[tuple[str, frozenset[Pair]], dict[str, int]] = {}
-        for indices in islice(self._by_query.values(), _LEARNT_FROM):
+        for indices in islice(self._by_query.values(), _MAX_QUERIES_LEARNT_FROM):
             pairs = self._known.addresses[indices[0]].pairs[:50]
             normalised = frozenset((name, _VARIED if varies_by_name(name) or is_made(value) else value)
                                    for name, value in pairs)
@@ -276,9 +276,9 @@ class Place:
         for name, value in pairs:
             if is_made(value) and not varies_by_name(name) and fixed(value):
                 self._fixed.add((name, value))
-        return self._asked_signature(pairs)
+        return self._request_signature(pairs)
 
-    def _asked_signature(self, pairs: Sequence[Pair]) -> frozenset[Pair]:
+    def _request_signature(self, pairs: Sequence[Pair]) -> frozenset[Pair]:
         if self._beacons_only:
             return frozenset()
         return frozenset((name, _VARIED if is_made(value) and (name, value) not in self._fixed else value)

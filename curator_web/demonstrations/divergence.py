@@ -11,7 +11,7 @@ LONGEST = 1000  # actions of a session that are compared
 
 
 @dataclass(frozen=True)
-class Step:
+class AlignedActions:
     """What the two did at a place of the way, by the turns' ids: None for nothing; `same`: both did the same."""
 
     first: str | None
@@ -19,7 +19,7 @@ class Step:
     same: bool
 
 
-def aligned(first: Sequence[types.Turn], second: Sequence[types.Turn]) -> list[Step]:
+def aligned(first: Sequence[types.Turn], second: Sequence[types.Turn]) -> list[AlignedActions]:
     """The actions of two sessions beside each other, matched by intent and target, in the order of both; what was
     dropped and what was said are left out."""
     first_actions, second_actions = _actions(first), _actions(second)
@@ -28,7 +28,7 @@ def aligned(first: Sequence[types.Turn], second: Sequence[types.Turn]) -> list[S
     return [step for _, *bounds in matcher.get_opcodes() for step in _steps(first_actions, second_actions, *bounds)]
 
 
-def parting(steps: Sequence[Step]) -> int | None:
+def parting(steps: Sequence[AlignedActions]) -> int | None:
     """Where in the steps the first is that the two did not both do; None where they did the same all along."""
     return next((number for number, step in enumerate(steps) if not step.same), None)
 
@@ -39,13 +39,14 @@ def _actions(turns: Sequence[types.Turn]) -> list[types.BrowserTurn]:
 
 def _steps(first_actions: list[types.BrowserTurn], second_actions: list[types.BrowserTurn], begin: int, end: int,
            other_begin: int,
-           other_end: int) -> Iterator[Step]:
+           other_end: int) -> Iterator[AlignedActions]:
     first_slice, second_slice = first_actions[begin:end], second_actions[other_begin:other_end]
     for number in range(max(len(first_slice), len(second_slice))):
         first_turn, second_turn = (actions[number] if number < len(actions) else None
                                    for actions in (first_slice, second_slice))
-        yield Step(first_turn["id"] if first_turn else None, second_turn["id"] if second_turn else None,
-                   first_turn is not None and second_turn is not None and _key(first_turn) == _key(second_turn))
+        yield AlignedActions(first_turn["id"] if first_turn else None, second_turn["id"] if second_turn else None,
+                             first_turn is not None and second_turn is not None
+                             and _key(first_turn) == _key(second_turn))
 
 
 def _key(turn: types.BrowserTurn) -> tuple[str, str, str]:

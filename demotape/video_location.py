@@ -10,7 +10,7 @@ from schemas.types import VideoPlace
 _SIDES = ("left", "top", "width", "height")
 
 
-def read_place(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlace | None:
+def parse_location(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlace | None:
     """What the options say, None when they say nothing; raises InputError naming the option that is wrong."""
     if drift is not None and offset is None:
         raise InputError("--video-drift goes with --video-offset")

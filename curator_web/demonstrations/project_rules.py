@@ -27,10 +27,10 @@ def marked(turns: list[types.Turn], settings: Settings, edits: Iterable[types.Ed
 
 def demonstration_in(session: Session, project: str, demonstration: types.Demonstration) -> types.Demonstration:
     """A demonstration that nobody has edited, as a project has it."""
-    return {**demonstration, "turns": marked(demonstration["turns"], project_settings.of(session, project))}
+    return {**demonstration, "turns": marked(demonstration["turns"], project_settings.settings_of(session, project))}
 
 
-def expect_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
+def require_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     """Raises InputError for an edit that gives a turn an intent which is not in use; one that it has may stay."""
     intent = {"set_intent": edit, "add": edit.get("added", {})}.get(edit["op"], {}).get("intent")
     if intent not in settings.unused_intents:

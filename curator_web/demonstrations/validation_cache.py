@@ -17,7 +17,7 @@ from sqlalchemy import update
 import schemas
 from curator_web.db.database import Database
 from curator_web.db.models import Demonstration
-from curator_web.errors import DatabaseAway, NoRoom
+from curator_web.errors import DatabaseUnavailable, DiskFull
 from schemas import types
 
 
@@ -31,7 +31,7 @@ def note(db: Database, digests: Mapping[str, str]) -> None:
     """Keep the digests of demonstrations that were looked through, by their ids; where nothing can be written now,
     they are looked through once more."""
     if digests:
-        with suppress(DatabaseAway, NoRoom), db.writing() as session:
+        with suppress(DatabaseUnavailable, DiskFull), db.writing() as session:
             session.execute(update(Demonstration),
                             [{"id": demonstration_id, "sound": value} for demonstration_id, value in digests.items()])
 

@@ -27,7 +27,7 @@ from curator_web.db.models import (
 )
 from curator_web.db.pair_models import Pair
 from curator_web.db.project_settings_models import ProjectSettings
-from curator_web.db.training_models import Training, Try
+from curator_web.db.training_models import Training, TrainingAttempt
 from curator_web.errors import Conflict, ErrorText, NotAllowed, NotFound
 from curator_web.users import Account, project_settings
 
@@ -36,17 +36,17 @@ from .agreement import annotated
 from .differences import Difference, agreed, differences, observed
 
 SETTLED = (VALIDATED, APPROVED)
-SEEN = ErrorText("you have seen the known answer of this one; nothing changes yours any more")
+ANSWER_SEEN = ErrorText("you have seen the known answer of this one; nothing changes yours any more")
 ENDED = ErrorText("this answer in training counts no more; nothing changes it")
 
 
 @dataclass(frozen=True)
-class Standing:
+class TrainingProgress:
     """How far somebody is with the training of a project. `due`: ids of what they do, without what they know already
     as they worked on it; `answers`: what of it they have submitted; `waived`: they need do no more."""
 
     due: list[str]
-    answers: list[Try]
+    answers: list[TrainingAttempt]
     mark: float
     waived: bool
 
@@ -75,86 +75,88 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Compared:
+class AnswerComparison:
     """An answer that was submitted beside the known one. `first`: the known one; `second`: theirs."""
 
-    tried: Try
+    tried: TrainingAttempt
     first: library.Review
     second: library.Review
     differences: list[Difference]
     labels: list[dict[str, Any]]
-    standing: Standing
+    standing: TrainingProgress
 
 
-def of(session: Session, demonstration_id: str) -> Try | None:
+def attempt_of(session: Session, demonstration_id: str) -> TrainingAttempt | None:
     """The answer that a demonstration is; None for what is none."""
-    return session.get(Try, demonstration_id) if copies.TRY in demonstration_id else None
+    return session.get(TrainingAttempt, demonstration_id) if copies.TRY in demonstration_id else None
 
 
-def found(db: Database, demonstration_id: str) -> Try | None:
+def find_attempt(db: Database, demonstration_id: str) -> TrainingAttempt | None:
     """As `of`, in a transaction of its own."""
     with db.reading() as session:
-        return of(session, demonstration_id)
+        return attempt_of(session, demonstration_id)
 
 
-def statuses(tried: Try, account: Account) -> tuple[str, ...]:
+def statuses(tried: TrainingAttempt, account: Account) -> tuple[str, ...]:
     """Which statuses somebody can give an answer."""
     return (SUBMITTED,) if tried.open and tried.who == account.name else ()
 
 
-def expect_own(session: Session, demonstration_id: str, account: Account) -> Try | None:
+def require_own_attempt(session: Session, demonstration_id: str, account: Account) -> TrainingAttempt | None:
     """The answer that a demonstration is. Raises NotAllowed where it is another's, or not worked on any more."""
-    attempt = of(session, demonstration_id)
+    attempt = attempt_of(session, demonstration_id)
     if attempt and attempt.who != account.name:
         raise NotAllowed(ErrorText("this is what %(who)s answers in training; nobody else changes it", who=attempt.who))
     if attempt and not attempt.open:
-        raise NotAllowed(SEEN if attempt.ended_at is None else ENDED)
+        raise NotAllowed(ANSWER_SEEN if attempt.ended_at is None else ENDED)
     return attempt
 
 
-def standing(session: Session, project: str, user_name: str) -> Standing:
+def training_progress(session: Session, project: str, user_name: str) -> TrainingProgress:
     """How far a member of a project is with its training."""
     member = session.get(Member, (project, user_name))
     due = list(session.scalars(
         select(Demonstration.id).join(Training, Training.demonstration_id == Demonstration.id)
         .where(Demonstration.project == project, Demonstration.status.in_(SETTLED), Demonstration.damage.is_(None),
                *_unknown(Demonstration, user_name)).order_by(Training.made_at, Demonstration.id)))
-    answers = session.scalars(select(Try).where(
-        Try.original.in_(due), Try.who == user_name, Try.submitted_at.is_not(None), Try.ended_at.is_(None))
-        .order_by(Try.submitted_at)).all()
+    answers = session.scalars(select(TrainingAttempt).where(
+        TrainingAttempt.original.in_(due), TrainingAttempt.who == user_name, TrainingAttempt.submitted_at.is_not(None),
+                                                            TrainingAttempt.ended_at.is_(None))
+        .order_by(TrainingAttempt.submitted_at)).all()
     waived = member is None or member.role != ANNOTATOR or member.trained_by is not None
-    return Standing(due, list(answers), project_settings.of(session, project).pass_mark, waived)
+    return TrainingProgress(due, list(answers), project_settings.settings_of(session, project).pass_mark, waived)
 
 
-def comes_first(session: Session, account: Account) -> Standing | None:
+def comes_first(session: Session, account: Account) -> TrainingProgress | None:
     """How far somebody is with training that they have to pass before all else; None where there is none."""
-    if account.alone or not project_settings.of(session, account.project).training_first:
+    if account.alone or not project_settings.settings_of(session, account.project).training_first:
         return None
     session.get(Member, (account.project, account.name), with_for_update=True)  # nobody gets two of the same
-    now = standing(session, account.project, account.name)
-    _keep_passed(session, account.project, account.name, now)
+    now = training_progress(session, account.project, account.name)
+    _record_passed(session, account.project, account.name, now)
     return now if now.trains else None
 
 
-def take(session: Session, now: Standing, account: Account, after: str | None) -> Demonstration | None:
+def next_answer(session: Session, now: TrainingProgress, account: Account, after: str | None) -> Demonstration | None:
     """The answer that somebody works on next, made where they have none; None when all is done. `after`: the one that
     they leave, which comes last."""
-    started = {attempt.original: attempt.copy for attempt in session.scalars(select(Try).where(
-        Try.original.in_(now.left), Try.who == account.name, Try.submitted_at.is_(None), Try.ended_at.is_(None)))}
+    started = {attempt.original: attempt.copy for attempt in session.scalars(select(TrainingAttempt).where(
+        TrainingAttempt.original.in_(now.left), TrainingAttempt.who == account.name,
+        TrainingAttempt.submitted_at.is_(None), TrainingAttempt.ended_at.is_(None)))}
     name = next((original for original in now.left if after is None or started.get(original) != after), None)
     if name is None:
         return None
     if name in started:
         return library.row_of(session, started[name], lock=True)
     session.get_one(Training, name, with_for_update=True)  # so that no two answers have one number
-    number = 1 + (session.scalar(select(func.count()).where(Try.original == name)) or 0)
+    number = 1 + (session.scalar(select(func.count()).where(TrainingAttempt.original == name)) or 0)
     base = session.get_one(BaseTurns, name).content
     copy = copies.add(session, session.get_one(Demonstration, name), base, f"{copies.TRY}{number}")
-    session.add(Try(copy=copy.id, original=name, who=account.name, made_at=copy.imported_at))
+    session.add(TrainingAttempt(copy=copy.id, original=name, who=account.name, made_at=copy.imported_at))
     return copy
 
 
-def note(session: Session, attempt: Try, now: datetime) -> None:
+def compare_submitted(session: Session, attempt: TrainingAttempt, now: datetime) -> None:
     """Hold what was just submitted against the known answer."""
     known, answer = (library.load(session, name) for name in (attempt.original, attempt.copy))
     project = known.row.project
@@ -165,25 +167,26 @@ def note(session: Session, attempt: Try, now: datetime) -> None:
     session.flush()
     audit.note(session, attempt.who, "training answered", attempt.copy, of=attempt.original, agreed=attempt.agreed,
                points=attempt.points)
-    _keep_passed(session, project, attempt.who, standing(session, project, attempt.who))
+    _record_passed(session, project, attempt.who, training_progress(session, project, attempt.who))
 
 
-def compare(db: Database, demonstration_id: str, account: Account) -> Compared:
+def compare(db: Database, demonstration_id: str, account: Account) -> AnswerComparison:
     """An answer beside the known one. Raises NotFound for what is none, for one that was not submitted yet, and for who
     has to answer again, Damaged."""
     with db.reading() as session:
-        attempt = of(session, demonstration_id)
+        attempt = attempt_of(session, demonstration_id)
         may_see = attempt and (account.leads or (attempt.who == account.name and attempt.ended_at is None))
         if attempt is None or attempt.submitted_at is None or not may_see:
             raise NotFound(ErrorText("there is no answer in training %(id)r that was submitted",
                                      id=demonstration_id[:80]))
         first, second = (library.load(session, name) for name in (attempt.original, attempt.copy))
         labels = session.get_one(Project, account.project).labels
-        return Compared(attempt, first, second, differences(annotated(first), annotated(second), labels), labels,
-                        standing(session, account.project, attempt.who))
+        return AnswerComparison(attempt, first, second, differences(annotated(first), annotated(second), labels),
+                                labels,
+                                training_progress(session, account.project, attempt.who))
 
 
-def expect_no_training(session: Session, demonstration_id: str) -> None:
+def require_no_training(session: Session, demonstration_id: str) -> None:
     """Raises Conflict for an answer in training, and for what others answer: both are of a whole recording."""
     if copies.TRY in demonstration_id or session.get(Training, demonstration_id) is not None:
         raise Conflict(ErrorText("this is a training demonstration; it stays whole until a lead takes it out of "
@@ -192,20 +195,20 @@ def expect_no_training(session: Session, demonstration_id: str) -> None:
 
 def end(session: Session, *conditions: ColumnElement[bool]) -> None:
     """Have the answers to which these apply count no more."""
-    session.execute(update(Try).where(Try.ended_at.is_(None), *conditions).values(
+    session.execute(update(TrainingAttempt).where(TrainingAttempt.ended_at.is_(None), *conditions).values(
         ended_at=datetime.now(UTC)).execution_options(synchronize_session="fetch"))
 
 
 def take_out(session: Session, ids: Sequence[str]) -> None:
     """Have demonstrations be no training any more; what is being answered ends."""
-    end(session, Try.original.in_(ids), Try.submitted_at.is_(None))
+    end(session, TrainingAttempt.original.in_(ids), TrainingAttempt.submitted_at.is_(None))
     session.execute(delete(Training).where(Training.demonstration_id.in_(ids)))
 
 
 def hidden(user_name: str, project: str) -> Select[tuple[str]]:
     """Ids of what a person who does not lead the project may not see: others' answers; and what they have to answer
     themselves, with the second annotation that it may have."""
-    others_answers = select(Try.copy).where(Try.who != user_name)
+    others_answers = select(TrainingAttempt.copy).where(TrainingAttempt.who != user_name)
     unanswered = _unanswered(user_name, project)
     second = select(Pair.copy).where(Pair.original.in_(unanswered))
     return select(union_all(unanswered, others_answers, second).subquery().c.id)
@@ -213,7 +216,8 @@ def hidden(user_name: str, project: str) -> Select[tuple[str]]:
 
 def _unanswered(user_name: str, project: str) -> Select[tuple[str]]:
     row: Any = aliased(Demonstration)
-    attempted = select(Try.copy).where(Try.original == row.id, Try.who == user_name, Try.ended_at.is_(None))
+    attempted = select(TrainingAttempt.copy).where(TrainingAttempt.original == row.id, TrainingAttempt.who == user_name,
+                                                   TrainingAttempt.ended_at.is_(None))
     first = exists(select(ProjectSettings.project).where(
         ProjectSettings.project == project, ProjectSettings.content["training_first"].as_boolean()))
     trains = exists(select(Member.who).where(Member.project == project, Member.who == user_name,
@@ -221,7 +225,7 @@ def _unanswered(user_name: str, project: str) -> Select[tuple[str]]:
                                              Member.trained_by.is_(None)))
     return (select(row.id).join(Training, Training.demonstration_id == row.id)
             .where(row.project == project, trains, *_unknown(row, user_name),
-                   ~exists(attempted.where(Try.submitted_at.is_not(None))), or_(first, exists(attempted))))
+                   ~exists(attempted.where(TrainingAttempt.submitted_at.is_not(None))), or_(first, exists(attempted))))
 
 
 def _unknown(row: Any, user_name: str) -> list[ColumnElement[bool]]:
@@ -231,7 +235,7 @@ def _unknown(row: Any, user_name: str) -> list[ColumnElement[bool]]:
         select(Pair.original).join(second, second.id == Pair.copy).where(pairs.works(second, user_name)))]
 
 
-def _keep_passed(session: Session, project: str, user_name: str, now: Standing) -> None:
+def _record_passed(session: Session, project: str, user_name: str, now: TrainingProgress) -> None:
     """Who has passed need not again, whatever is added to the training later."""
     if now.passed and not now.waived:
         session.get_one(Member, (project, user_name)).trained_by = user_name

@@ -33,7 +33,7 @@ from curator_web.users import project_settings
 from pipeline.turns.edits import apply_edits, in_force, labels_after, made_since_beginning, standing, task_after
 from schemas import types
 
-from . import copies, facets, in_use, leases, pairs, recounting, texts, tries
+from . import copies, facets, leases, pairs, project_rules, recounting, search_index, training_attempts
 from .library import Review, load, row_of
 from .summary import counts, site
 
@@ -110,11 +110,11 @@ def follow(session: Session, row: Demonstration, before: Log, after: Log, user_n
         _make(session, row, before, change, number, user_name)
 
 
-def expect_single(session: Session, row: Demonstration) -> None:
+def require_single(session: Session, row: Demonstration) -> None:
     """Raises Conflict where two people annotate a demonstration, which is of the whole recording then, or it is
     training."""
-    tries.expect_no_training(session, row.id)
-    paired = pairs.of(session, row.id)
+    training_attempts.require_no_training(session, row.id)
+    paired = pairs.pair_of(session, row.id)
     if paired and (paired.open or row.id == paired.second.id):
         raise Conflict(ErrorText("two people annotate this demonstration; it is split when they are done, or the "
                                  "pair is "
@@ -122,13 +122,13 @@ def expect_single(session: Session, row: Demonstration) -> None:
 
 
 def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, user_name: str) -> None:
-    expect_single(session, row)
+    require_single(session, row)
     now, name = datetime.now(UTC), id_of(row.id, number)
     base = session.get_one(BaseTurns, copies.base_of(session, row.id)).content | {"id": name}
     new: list[types.Edit] = [{"op": "begin_at", "turn": split["turn"], "other": row.id}, *_task_of(split, row.task)]
     edits = [*log, *new]
     turns = apply_edits(base["turns"], edits)
-    marked_turns = in_use.marked(turns, project_settings.of(session, row.home), edits)
+    marked_turns = project_rules.marked(turns, project_settings.settings_of(session, row.home), edits)
     part = Demonstration(
         id=name, project=row.project, recording=row.recording, status=DRAFT, version=1, recorded_at=row.recorded_at,
         imported_at=now, changed_at=now, recorded_by=row.recorded_by, task=task_after(base["task"], edits),
@@ -144,9 +144,9 @@ def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, num
         session.add(Edit(demonstration_id=name, number=index, content=content, who=user_name, made_at=now, version=1))
     wanted = facets.of_turns(base["turns"], marked_turns, edits)
     wanted |= facets.of_labels(labels_after(base.get("labels", {}), edits), marked_turns)
-    wanted |= facets.held(session, row.id, ["person"])
+    wanted |= facets.stored_facets(session, row.id, ["person"])
     facets.refresh(session, name, wanted, facets.TURN_KINDS, user_name)
-    texts.keep(session, name, part.site, part.task)
+    search_index.store_text(session, name, part.site, part.task)
     take_comments(session, row, part, {turn["id"] for turn in turns})
     audit.note(session, user_name, "split", row.id, part=name)
 
@@ -190,7 +190,7 @@ def _bring_back(session: Session, row: Demonstration, name: str, user_name: str)
 def recount(session: Session, row: Demonstration, name: str, user_name: str) -> None:
     """Have a part that comes back be counted by the settings of its project, which may have changed meanwhile."""
     if session.get(ProjectSettings, row.project):
-        recounting.ask(session, row.project, user_name, [name])
+        recounting.queue_recount(session, row.project, user_name, [name])
 
 
 def take_comments(session: Session, source: Demonstration, target: Demonstration, turns: Collection[str] | None,

@@ -24,7 +24,8 @@ class _Late(Exception):
 
 
 def limit_statements() -> None:
-    """Have each statement of this thread end after STATEMENT seconds, with DatabaseAway, until `unlimit_statements`."""
+    """End each statement of this thread after STATEMENT seconds, with DatabaseUnavailable, until
+    `unlimit_statements`."""
     _seconds.set(STATEMENT)
 
 

@@ -1,5 +1,5 @@
 """What varies by itself from one run of a page to the next: told by a name, by how a value looks, and by where it
-came from. Pure functions; `Given` reads recorded answers.
+came from. Pure functions; `ServedValues` reads recorded answers.
 
 A value that an earlier answer gave comes back in a replay as it was. So a value that differs from such a one was
 chosen, however random it looks: another product, another order. So was a moment that is not the one of the request.
@@ -14,7 +14,7 @@ from schemas import DemotapeError
 
 from .exchanges import Archive, Recorded, header
 
-Fixed = Callable[[str], bool]  # whether a recorded value cannot vary by itself, however it looks
+StableParts = Callable[[str], bool]  # whether a recorded value cannot vary by itself, however it looks
 WALL = (978_307_200, 2_000_000_000)  # seconds since 1970 that count as a time of now: 2001 to 2033
 LONGEST = 4096  # characters of a value that is looked at
 
@@ -32,7 +32,7 @@ _CHOICES = frozenset((
 ))
 _TRACKING = "utm"  # utm_source and its kin
 _UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?")
+_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?")
 _FRACTION = re.compile(r"0\.\d{8,}")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _TOKENS = re.compile(rb"[A-Za-z0-9]{5,}")
@@ -40,15 +40,15 @@ _WORD = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}|[A-Za-
 _WRITTEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~+/=:")
 _FEWEST = 8  # characters of a run that may have been made by chance
 _HOUR = 3600.0
-_SEARCHED, _SEARCHED_OF_ONE = 64 << 20, 1 << 20  # bytes of answers in which recorded values are looked for
+_MAX_SEARCHED_BYTES, _MAX_ANSWER_BYTES = 64 << 20, 1 << 20  # bytes of answers in which recorded values are looked for
 
 
-def nothing_fixed(value: str) -> bool:
+def nothing_stable(value: str) -> bool:
     """For where no answers are known."""
     return False
 
 
-def everything_fixed(value: str) -> bool:
+def everything_stable(value: str) -> bool:
     """For where nothing varies by itself."""
     return True
 
@@ -66,14 +66,14 @@ def is_time(value: str) -> bool:
 
     A day alone is none: the clock of a replay stands at the recorded day, so another one was chosen.
     """
-    return bool(moment(value))
+    return bool(parse_timestamp(value))
 
 
-def moment(value: str) -> float:
+def parse_timestamp(value: str) -> float:
     """The moment that a value tells, in seconds since 1970; 0 when it tells none."""
     if not 10 <= len(value) <= 40 or not value.isascii():
         return 0.0
-    if _MOMENT.fullmatch(value):
+    if _TIMESTAMP.fullmatch(value):
         try:
             parsed = datetime.fromisoformat(value)
         except ValueError:
@@ -120,7 +120,7 @@ def _changes(run: str) -> int:
     return sum(kind != next_kind for kind, next_kind in zip(kinds, kinds[1:], strict=False))
 
 
-def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -> bool:
+def may_vary(name: str, recorded: str, actual: str, fixed: StableParts = nothing_stable) -> bool:
     """Whether two values of one name that are not equal may be so by themselves."""
     if varies_by_name(name):
         return True
@@ -129,7 +129,7 @@ def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -
     return is_time(recorded) == is_time(actual) and not fixed(recorded)
 
 
-def masked(text: str, fixed: Fixed = nothing_fixed) -> str:
+def masked(text: str, fixed: StableParts = nothing_stable) -> str:
     """A text with a mark for each word that looks random or is a number that may be a time."""
     return _WORD.sub(lambda word: "\x00" if is_made(word[0]) and not fixed(word[0]) else word[0], text)
 
@@ -139,7 +139,7 @@ def made_words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if is_made(word)]
 
 
-class Given:
+class ServedValues:
     """What recorded answers gave: of the values that requests carry, those that stood in an answer before."""
 
     def __init__(self, archive: Archive, values: Callable[[], Iterable[str]]):
@@ -148,14 +148,14 @@ class Given:
         self._values = values
         self._first: dict[bytes, int] | None = None
 
-    def fixed(self, exchange: Recorded) -> Fixed:
+    def fixed(self, exchange: Recorded) -> StableParts:
         """Tells of a value of that request whether it cannot vary by itself: an answer before gave it, or it is a
         moment that was an hour or more away when it was asked."""
         started = self._archive.started
         now = started + exchange.time if started else 0.0
 
         def is_fixed(value: str) -> bool:
-            timestamp = moment(value)
+            timestamp = parse_timestamp(value)
             return bool(now and timestamp and abs(timestamp - now) > _HOUR) or self._number(value) < exchange.number
         return is_fixed
 
@@ -166,7 +166,7 @@ class Given:
 
     def _read(self, wanted: set[bytes]) -> dict[bytes, int]:
         first: dict[bytes, int] = {}
-        remaining_bytes = _SEARCHED
+        remaining_bytes = _MAX_SEARCHED_BYTES
         for exchange in self._archive.exchanges:
             if remaining_bytes <= 0 or not wanted:
                 break
@@ -178,7 +178,7 @@ class Given:
         return first
 
 
-def not_of_the_page(archive: Archive, typed: Iterable[str]) -> Fixed:
+def not_of_the_page(archive: Archive, typed: Iterable[str]) -> StableParts:
     """Tells of a value that looks random whether it was typed, or an answer or a channel gave it. The others the page
     made itself: those that it sent before any answer had them, and those that were never sent.
 
@@ -188,7 +188,7 @@ def not_of_the_page(archive: Archive, typed: Iterable[str]) -> Fixed:
     def runs() -> frozenset[bytes]:
         served = set(_TOKENS.findall(" ".join(typed).encode("utf-8", "replace")))
         made: set[bytes] = set()
-        remaining_bytes = _SEARCHED
+        remaining_bytes = _MAX_SEARCHED_BYTES
         for exchange in archive.exchanges:
             address = set(_TOKENS.findall(exchange.url.encode("utf-8", "replace")))
             if exchange.top:  # somebody went there
@@ -225,7 +225,7 @@ def content(exchange: Recorded) -> bytes | None:
         return None
 
 
-def _text_of(exchange: Recorded, max_bytes: int = _SEARCHED_OF_ONE) -> bytes:
+def _text_of(exchange: Recorded, max_bytes: int = _MAX_ANSWER_BYTES) -> bytes:
     """What an answer says, with its headers, as far as it is looked through."""
     heads = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
     if not is_text(exchange):

@@ -39,7 +39,7 @@ class Result:
     missing: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
-def held_against(result: Result, edited: Mapping[str, str]) -> Result:
+def downgrade_edited(result: Result, edited: Mapping[str, str]) -> Result:
     """The same result, in which what is not what the person did is not called the same, though the pages are. `edited`:
     why that is so, by turn."""
     outcomes = [replace(outcome, verdict="equivalent", reason=edited[outcome.turn])

@@ -8,10 +8,10 @@ from recorder.reader import Recording
 from schemas import InputError
 from schemas.types import Demonstration, Element, State
 
-from .action_forms import Asked
+from .action_forms import ParsedAction
 from .action_strings import parse
 
-_NOTHING = ("say", "wait")
+_NO_PAGE_EFFECT = ("say", "wait")
 _SCREENS = 2 / 3  # of the viewport's height, that "down" scrolls, as in WebVoyager
 
 
@@ -23,7 +23,7 @@ def with_action(demonstration: Demonstration, recording: Recording, number: int,
     if not 1 <= number <= len(turns):
         raise InputError(f"there is no turn {number}; they are numbered from 1 to {len(turns)}")
     action, instead = parse(text, grammar), turns[number - 1]
-    if action.intent in _NOTHING:
+    if action.intent in _NO_PAGE_EFFECT:
         raise InputError(f"{action.intent}: does nothing in a page")
     state = instead["state"]
     if state is None:
@@ -38,7 +38,7 @@ def with_action(demonstration: Demonstration, recording: Recording, number: int,
     return demonstration | {"turns": [*turns[:number - 1], *made]}, after
 
 
-def target_of(action: Asked, recording: Recording, state: State) -> Element | None:
+def target_of(action: ParsedAction, recording: Recording, state: State) -> Element | None:
     """The element that an action is about; None where it has none. Raises InputError when there is no such element in
     sight, or several are described so."""
     if action.uid is not None:
@@ -61,7 +61,7 @@ def target_of(action: Asked, recording: Recording, state: State) -> Element | No
     return None
 
 
-def arguments_of(action: Asked, recording: Recording, state: State, element: Element | None) -> dict[str, Any]:
+def arguments_of(action: ParsedAction, recording: Recording, state: State, element: Element | None) -> dict[str, Any]:
     """The arguments of the intent, as a turn has them. Raises InputError where an element has no place."""
     arguments = dict(action.arguments)
     match action.intent:

@@ -11,13 +11,13 @@ from itertools import accumulate
 from .addresses import origin
 from .bodies import is_query
 from .exchanges import Recorded, header
-from .varying import content
+from .volatile_values import content
 
 READING = ("GET", "HEAD", "OPTIONS")
 _EMPTY = (204, 205)
 
 
-class Course:
+class SessionHistory:
     """Where a session stands in the recorded order. Exchanges are told by their place in `exchanges`."""
 
     def __init__(self, exchanges: Sequence[Recorded]):
@@ -39,7 +39,7 @@ class Course:
 
     def follow(self, queue: "Queue") -> None:
         """Tell a queue from now on what of it is used."""
-        for slot, exchange_index in enumerate(queue.places):
+        for slot, exchange_index in enumerate(queue.indices):
             self._queues.setdefault(exchange_index, []).append((queue, slot))
 
     def use(self, exchange_index: int) -> None:
@@ -56,23 +56,23 @@ class Course:
 class Queue:
     """Exchanges that fit a request alike, in the order in which they were asked."""
 
-    def __init__(self, course: Course, exchange_indices: Iterable[int], *, reusable: bool = True):
+    def __init__(self, history: SessionHistory, exchange_indices: Iterable[int], *, reusable: bool = True):
         """`kept`: it will be asked again."""
-        self.course = course
-        self.kept = reusable
-        self.places = sorted(exchange_indices)
+        self.course = history
+        self.reusable = reusable
+        self.indices = sorted(exchange_indices)
         self.variants: dict[tuple[str, ...], list[int]] | None = None  # told apart when they are first asked for
-        self._before = [course.before[exchange_index] for exchange_index in self.places]
-        self._next = list(range(len(self.places) + 1))  # an index at which to look for the next one not used
+        self._before = [history.before[exchange_index] for exchange_index in self.indices]
+        self._next = list(range(len(self.indices) + 1))  # an index at which to look for the next one not used
         self._latest = -1  # index of the latest one used
-        for slot, exchange_index in enumerate(self.places):
-            if exchange_index in course.used:
+        for slot, exchange_index in enumerate(self.indices):
+            if exchange_index in history.used:
                 self.mark(slot)
         if reusable:
-            course.follow(self)
+            history.follow(self)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.indices)
 
     def mark(self, index: int) -> None:
         """One of them is used."""
@@ -81,7 +81,7 @@ class Queue:
 
     def turn(self, referer: str = "") -> int:
         """The place of the one whose turn it is. `referer`: the page that asks, where it is known."""
-        index = self.places[self._index()]
+        index = self.indices[self._index()]
         if referer and self.course.tabs > 1:
             return self._of_page(index, referer)
         return index
@@ -90,7 +90,7 @@ class Queue:
         position = self.course.position
         come_to = max(position, self._before[self._latest]) if self._latest >= 0 else position
         reachable = bisect_right(self._before, come_to)  # these come after steps that happened, or as the latest given
-        begin = bisect_right(self.places, position)
+        begin = bisect_right(self.indices, position)
         if (unused := self._unused(begin)) < reachable:
             return unused  # of the present stretch
         passed = min(begin, reachable) - 1
@@ -109,21 +109,21 @@ class Queue:
 
     def _of_page(self, exchange_index: int, referer: str) -> int:
         """With several tabs, what a page asks for is what it asked for: in the present stretch of its own tab."""
-        exchanges, course = self.course.exchanges, self.course
+        exchanges, history = self.course.exchanges, self.course
         if header(exchanges[exchange_index].headers, "referer") == referer:
             return exchange_index
-        for neighbour in self.near(exchange_index):
-            tab_position = course.in_tab.get(exchanges[neighbour].tab, -1)
-            if (neighbour > tab_position and neighbour not in course.used
-                and course.before[neighbour] <= course.position
+        for neighbour in self.neighbours(exchange_index):
+            tab_position = history.in_tab.get(exchanges[neighbour].tab, -1)
+            if (neighbour > tab_position and neighbour not in history.used
+                and history.before[neighbour] <= history.position
                     and header(exchanges[neighbour].headers, "referer") == referer):
                 return neighbour
         return exchange_index
 
-    def near(self, exchange_index: int, before: int = 8, after: int = 24) -> list[int]:
+    def neighbours(self, exchange_index: int, before: int = 8, after: int = 24) -> list[int]:
         """Those around a place of it, in order."""
-        index = bisect_left(self.places, exchange_index)
-        return self.places[max(0, index - before):index + after]
+        index = bisect_left(self.indices, exchange_index)
+        return self.indices[max(0, index - before):index + after]
 
 
 def is_save(exchange: Recorded) -> bool:

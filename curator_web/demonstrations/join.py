@@ -18,7 +18,7 @@ from curator_web.errors import Conflict, ErrorText, InputError
 from pipeline.turns.edits import in_force, standing
 from schemas import types
 
-from . import facets, leases, parts
+from . import facets, leases, split_links
 from .library import Review, load, row_of
 
 _AUDITED = "joined"
@@ -33,7 +33,7 @@ def prepared(session: Session, review: Review, edit: Mapping[str, Any], user_nam
     """
     if extra := sorted(edit.keys() & {"edits", "outcome"}):
         raise InputError(ErrorText("field %(extra)s: is found out here; leave it out", extra=extra[0]))
-    part = _expect_joinable(session, review, str(edit.get("other", "")), user_name)
+    part = _require_joinable(session, review, str(edit.get("other", "")), user_name)
     brought = [content for _, content in _own_edits(part)]
     join: types.Edit = {"op": "join", "other": part.row.id, "edits": len(brought), "outcome": part.outcome}
     task = " ".join(str(edit.get("task", "")).split())
@@ -61,7 +61,7 @@ def follow(session: Session, review: Review, after: Sequence[types.Edit], user_n
         return _bring_back(session, review.row, change["other"], user_name)
     redone = after[len(review.edits)]["op"] == "redo"
     if redone:
-        part = _expect_joinable(session, review, change["other"], user_name)
+        part = _require_joinable(session, review, change["other"], user_name)
         brought = [content for _, content in _own_edits(part)]
         if brought != list(after[number:number + change["edits"]]) or part.outcome != change.get("outcome"):
             raise Conflict(ErrorText("this cannot be redone now: %(id)s was changed since; join it anew",
@@ -69,10 +69,10 @@ def follow(session: Session, review: Review, after: Sequence[types.Edit], user_n
     _set_aside(session, review.row, row_of(session, change["other"]), user_name, redone)
 
 
-def _expect_joinable(session: Session, review: Review, name: str, user_name: str) -> Review:
+def _require_joinable(session: Session, review: Review, name: str, user_name: str) -> Review:
     """The part, locked. Raises InputError for one that does not follow, Conflict for the first reason against it."""
     row = review.row
-    following = parts.continued_in(row.id, review.edits)
+    following = split_links.continued_in(row.id, review.edits)
     if following is None:
         raise InputError(ErrorText("field other: this demonstration was not split, so nothing follows that could be "
                                    "joined to it"))
@@ -117,7 +117,7 @@ def _own_edits(part: Review) -> list[tuple[int, types.Edit]]:
     """The edits in force that a part had since it was split off, each with its number there; its own splits name what
     they split off, for the number says that no more elsewhere."""
     begin = max(number for number, edit in standing(part.edits) if edit["op"] == "begin_at")
-    return [(number, edit if edit["op"] != "end_before" else {"other": parts.id_of(part.row.id, number), **edit})
+    return [(number, edit if edit["op"] != "end_before" else {"other": split_links.id_of(part.row.id, number), **edit})
             for number, edit in in_force(part.edits) if number > begin]
 
 
@@ -125,15 +125,15 @@ def _set_aside(session: Session, row: Demonstration, part: Demonstration, user_n
     part.project = NOWHERE
     leases.give_back(part)
     row.work_seconds += part.work_seconds
-    for _, person in facets.held(session, part.id, ["person"]):
+    for _, person in facets.stored_facets(session, part.id, ["person"]):
         facets.add_person(session, row.id, person)
     of_all = session.scalars(select(Comment.id).where(Comment.demonstration_id == part.id, Comment.turn.is_(None)))
     audit.note(session, user_name, "join redone" if redone else _AUDITED, row.id, part=part.id, of_all=sorted(of_all))
-    parts.take_comments(session, part, row, None)
+    split_links.take_comments(session, part, row, None)
 
 
 def _bring_back(session: Session, row: Demonstration, name: str, user_name: str) -> None:
-    parts.expect_single(session, row)
+    split_links.require_single(session, row)
     part = load(session, name, lock=True)
     part.row.project = row.project
     row.work_seconds = max(row.work_seconds - part.row.work_seconds, 0)
@@ -141,6 +141,6 @@ def _bring_back(session: Session, row: Demonstration, name: str, user_name: str)
         AuditLine.demonstration_id == row.id, AuditLine.what.in_((_AUDITED, "join redone")))
         .order_by(AuditLine.id.desc()))
     of_all: list[int] = next((line["of_all"] for line in lines if line["part"] == name), [])
-    parts.take_comments(session, row, part.row, {turn["id"] for turn in part.turns}, of_all)
-    parts.recount(session, row, name, user_name)
+    split_links.take_comments(session, row, part.row, {turn["id"] for turn in part.turns}, of_all)
+    split_links.recount(session, row, name, user_name)
     audit.note(session, user_name, "join undone", row.id, part=name)
