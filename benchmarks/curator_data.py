@@ -10,7 +10,7 @@ from sqlalchemy import insert, update
 
 from curator_web.db.database import open_database
 from curator_web.db.models import BaseTurns, Demonstration, DemonstrationText, Facet, User
-from curator_web.demonstrations import facets, soundness, texts
+from curator_web.demonstrations import facets, search_index, validation_cache
 from curator_web.demonstrations.summary import counts
 from curator_web.users import add_user, projects, set_password
 from schemas.types import Box, Turn
@@ -64,7 +64,7 @@ def fill(url: str, demonstrations: int, data: Path, number_of_projects: int) -> 
             session.execute(insert(BaseTurns), [{"demonstration_id": row["id"], "content": content}
                                                 for row, content, _ in batch])
             session.execute(insert(DemonstrationText), [
-                {"demonstration_id": row["id"], "text": texts.plain(f"{row['id']} {row['site']} {row['task']}")}
+                {"demonstration_id": row["id"], "text": search_index.plain(f"{row['id']} {row['site']} {row['task']}")}
                 for row, _, _ in batch])
             session.execute(insert(Facet), [found for _, _, every in batch for found in every])
         turns += sum(row["turns"] for row, _, _ in batch)
@@ -102,7 +102,7 @@ def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict,
     status = chance.choice(("submitted", "validated", "approved", "approved")) if number % 5 == 4 else "draft"
     row = {"id": name, "recording": name, "task": task, "site": site, "status": status, "version": 1,
            "recorded_at": imported - timedelta(days=1), "imported_at": imported, "changed_at": imported,
-           "submitted_by": None if status == "draft" else "ann1", "sound": soundness.digest(content),
+           "submitted_by": None if status == "draft" else "ann1", "sound": validation_cache.digest(content),
            **counts(turns, turns, [])}
     found = facets.of_turns(turns, turns, [])
     if status != "draft":

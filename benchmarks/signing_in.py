@@ -25,9 +25,9 @@ from urllib.parse import urlencode
 from sqlalchemy import delete, update
 
 from curator_web.db.database import open_database
-from curator_web.db.models import SignInTries, User
+from curator_web.db.models import SignInAttempts, User
 from curator_web.users import add_user, set_password
-from curator_web.users.tries import AT_ONE_NAME, FROM_ONE_ADDRESS
+from curator_web.users.sign_in_attempts import AT_ONE_NAME, FROM_ONE_ADDRESS
 from tests.support import databases
 from tests.support.gunicorns import Gunicorn
 
@@ -113,7 +113,7 @@ def run(url: str, folder: Path, passwords: int, names: int) -> dict:
         result = {"known": dict(storm(server.port, "person0", passwords)),
                   "unknown": dict(storm(server.port, "nobody0", passwords))}
         with db.writing() as session:
-            session.execute(delete(SignInTries))
+            session.execute(delete(SignInAttempts))
         result |= compared(server.port, names)
     db.close()
     return result

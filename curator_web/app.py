@@ -29,7 +29,7 @@ from .api import team as api_team
 from .api import training as api_training
 from .api import uploads as api_uploads
 from .api import webhooks as api_webhooks
-from .db import patience
+from .db import timeouts
 from .db.database import open_database
 from .demonstrations.library import Imported
 from .jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, queue, recounts, replays, upload_service
@@ -39,12 +39,14 @@ from .notifications import reading
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.session_key import session_key
-from .users import LOCAL, SecondFactors, Tries, web_sessions
+from .users import LOCAL, SecondFactors, SignInAttemptLimits, web_sessions
 from .web import (
     accounts,
+    alternative_frames,
     current_project,
     dashboard,
     deletions,
+    display_names,
     exports,
     failures,
     filters,
@@ -54,7 +56,6 @@ from .web import (
     judging,
     labels,
     languages,
-    moments,
     network,
     notifications,
     outcomes,
@@ -78,7 +79,6 @@ from .web import (
     training,
     tree,
     webhooks,
-    words,
 )
 from .web import blobs as blob_views
 from .web import (
@@ -93,7 +93,7 @@ from .webhooks.sending import Sender
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
-               endpoint_url: str | None = None, who: str = LOCAL,
+               endpoint_url: str | None = None, user_name: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
@@ -104,7 +104,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
     `who` is the name under which edits are noted, until there are accounts. `import_package` makes a package of the
     extension, sent by the user who recorded it, a demonstration of a project (`demotape.importing`);
-    without it no uploads are taken. `run_again` runs a demonstration again (`demotape.run_again`); without it none is.
+    without it no uploads are taken. `run_again` runs a demonstration again (`demotape.rerun`); without it none is.
     An upload that is not finished is given up when nothing came for `upload_days`.
     `job_days`: how long a job waits for a database or bucket that is away. `openid`: where people may sign in besides.
     `webhook_networks`: those that webhooks may lead to though they are not public.
@@ -129,23 +129,23 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if traces:
         from .web.traces import Traces  # its libraries are there on demand only
 
-        told = Traces()
-        told.follow(app, db)
-        kinds = {kind: told.of_job(kind, work) for kind, work in kinds.items()}
+        tracing = Traces()
+        tracing.follow(app, db)
+        kinds = {kind: tracing.of_job(kind, work) for kind, work in kinds.items()}
     secret = session_key(db, store)
-    tries, hooks = Tries(db, secret), Webhooks(db, secret)
+    sign_in_attempts, hooks = SignInAttemptLimits(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [
-        store.temporary.remove_left_over, tries.forget_old, partial(web_sessions.forget_old, db),
+        store.temporary.remove_left_over, sign_in_attempts.forget_old, partial(web_sessions.forget_old, db),
         partial(reading.forget_old, db), hooks.forget_old]
-    jobs = Jobs(db, kinds, chores=chores, tell=store.without_paths, beside=Sender(db, hooks, webhook_networks),
-                patience=timedelta(days=job_days), expect_room=lambda: store.files.expect_room(0))
+    jobs = Jobs(db, kinds, chores=chores, describe=store.without_paths, dispatcher=Sender(db, hooks, webhook_networks),
+                patience=timedelta(days=job_days), require_room=lambda: store.files.require_room(0))
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)
-    app.extensions["demotape"] = Services(db, store, who, uploads, jobs, tries,
+    app.extensions["demotape"] = Services(db, store, user_name, uploads, jobs, sign_in_attempts,
                                                SecondFactors(db, secret), openid, hooks, model)
-    app.before_request(patience.limit_statements)
-    app.teardown_request(lambda _error: patience.unlimit_statements())
+    app.before_request(timeouts.limit_statements)
+    app.teardown_request(lambda _error: timeouts.unlimit_statements())
     if logs:
         request_log.register(app)
     if metrics_token:
@@ -158,7 +158,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     app.jinja_env.globals.update(addresses=addresses)
     languages.register(app)
     tour.register(app)
-    words.register(app)
+    display_names.register(app)
     accounts.register(app)
     current_project.register(app)
     notifications.register(app)
@@ -168,7 +168,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
-                    notifications, pages, history, proofs, outcomes, timeline, moments, network, tree, team, deletions,
+                    notifications, pages, history, proofs, outcomes, timeline, alternative_frames, network, tree, team,
+                    deletions,
                     filters, pairs, training, judging, task_proposals, tasks, labels, dashboard, exports, imports,
                     jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)

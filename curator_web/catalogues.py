@@ -32,10 +32,10 @@ def po_file(language: str) -> Path:
 
 def sources() -> Catalog:
     """All texts that the sources mark for translation, each with the files that it is in."""
-    found = Catalog(charset="utf-8")
+    catalogue = Catalog(charset="utf-8")
     for name, _, texts, _, context in extract_from_dir(ROOM, METHODS, OPTIONS, KEYWORDS):
-        found.add(texts, None, [(f"curator_web/{name}", 1)], context=context)
-    return found
+        catalogue.add(texts, None, [(f"curator_web/{name}", 1)], context=context)
+    return catalogue
 
 
 def read(language: str) -> Catalog:
@@ -50,11 +50,12 @@ def updated(language: str, texts: Catalog) -> Catalog:
     new = Catalog(locale=language, domain=DOMAIN, project="demotape", version="1", fuzzy=False, charset="utf-8",
                   copyright_holder="the demotape authors", msgid_bugs_address="none", last_translator="none",
                   language_team="none", creation_date=_ALWAYS, revision_date=_ALWAYS)
-    for each in sorted((each for each in texts if each.id), key=lambda each: (str(each.id), each.context or "")):
-        before = known.get(each.id if isinstance(each.id, str) else each.id[0], each.context)
-        kept = before.string if before is not None and type(before.id) is type(each.id) else None
-        new.add(each.id, kept, sorted(set(each.locations)), each.flags - {"fuzzy"},
-                context=each.context)
+    for message in sorted((message for message in texts if message.id),
+                          key=lambda message: (str(message.id), message.context or "")):
+        before = known.get(message.id if isinstance(message.id, str) else message.id[0], message.context)
+        translation = before.string if before is not None and type(before.id) is type(message.id) else None
+        new.add(message.id, translation, sorted(set(message.locations)), message.flags - {"fuzzy"},
+                context=message.context)
     return new
 
 
@@ -73,8 +74,8 @@ def main() -> None:
         with path.open("wb") as file:
             write_po(file, catalogue, width=120, include_lineno=False)
         path.with_suffix(".mo").write_bytes(compiled(catalogue))
-        lacking = sum(not all(each.string if isinstance(each.string, tuple) else (each.string,))
-                      for each in catalogue if each.id)
+        lacking = sum(not all(message.string if isinstance(message.string, tuple) else (message.string,))
+                      for message in catalogue if message.id)
         print(f"{language}: {len(catalogue)} texts, {lacking} not translated")
 
 

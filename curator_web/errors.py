@@ -30,7 +30,7 @@ class NotAllowed(InputError):
     """Who asks is known and may not do this."""
 
 
-class TooManyTries(InputError):
+class TooManyAttempts(InputError):
     """Signing in failed too often."""
 
 
@@ -50,34 +50,33 @@ class Damaged(InputError):
         self.demonstration, self.reason = demonstration, reason
 
 
-class Away(DemotapeError):
-    """Something that the app needs does not do what it is asked now; the message is for who runs the server, `told` for
-    everybody else."""
+class ServiceUnavailable(DemotapeError):
+    """A service that the app needs fails for the moment. The error's text is for the operator, `message` for users."""
 
-    what = "something"
-    told = ErrorText("something that the review app needs does not answer; try again in a while")
+    service = "something"
+    message = ErrorText("something that the review app needs does not answer; try again in a while")
 
 
-class DatabaseAway(Away):
+class DatabaseUnavailable(ServiceUnavailable):
     """The database does not answer, or takes nothing."""
 
-    what = "database"
-    told = ErrorText("the database does not answer; try again in a while")
+    service = "database"
+    message = ErrorText("the database does not answer; try again in a while")
 
 
-class StoreAway(Away):
+class StoreUnavailable(ServiceUnavailable):
     """The place that recordings are kept in does not do what it is asked."""
 
-    what = "storage"
-    told = ErrorText("the place where the recordings are kept does not answer; try again in a while")
+    service = "storage"
+    message = ErrorText("the place where the recordings are kept does not answer; try again in a while")
 
 
-class NoRoom(Away):
+class DiskFull(ServiceUnavailable):
     """The disk is nearly full."""
 
-    what = "disk"
-    told = ErrorText("the server's disk is full; tell who runs it")
+    service = "disk"
+    message = ErrorText("the server's disk is full; tell who runs it")
 
 
-__all__ = ["Away", "Busy", "Conflict", "Damaged", "DatabaseAway", "DemotapeError", "InputError", "NoRoom", "NotAllowed",
-           "NotFound", "NotSignedIn", "StoreAway", "TooManyTries"]
+__all__ = ["Busy", "Conflict", "Damaged", "DatabaseUnavailable", "DemotapeError", "DiskFull", "InputError",
+           "NotAllowed", "NotFound", "NotSignedIn", "ServiceUnavailable", "StoreUnavailable", "TooManyAttempts"]

@@ -9,7 +9,7 @@ import click
 from schemas import DemotapeError, limits
 from schemas.files import reason
 
-from .terminal import PATH, counted, errors, of_app, open_app, printable, tell
+from .terminal import PATH, counted, errors, of_app, open_app, print_line, printable
 from .user_commands import of_database
 
 
@@ -28,9 +28,9 @@ def check(db: str | None, data: Path, blobs: str | None, endpoint_url: str | Non
     opened, store = open_app(db, data, blobs, endpoint_url)
     missing = 0
     with counted("checking") as shown:
-        for found in upkeep.check(opened, store, shown):
-            tell(_line(found))
-            missing += found.kind in (upkeep.MISSING, upkeep.LACKS, upkeep.BROKEN)
+        for finding in upkeep.check(opened, store, shown):
+            print_line(_line(finding))
+            missing += finding.kind in (upkeep.MISSING, upkeep.LACKS, upkeep.BROKEN)
     if missing:
         raise DemotapeError(f"{missing} recordings are not as the database has them; import them again, or restore "
                             "them from a backup")
@@ -49,13 +49,13 @@ def clean(days: int | None, recordings: bool, dry_run: bool, db: str | None, dat
 
     opened, store = open_app(db, data, blobs, endpoint_url)
     count = size = 0
-    for found in upkeep.unused(opened, store, None if days is None else timedelta(days=days)):
-        if found.kind == upkeep.UNKNOWN and not recordings:
+    for finding in upkeep.unused(opened, store, None if days is None else timedelta(days=days)):
+        if finding.kind == upkeep.UNKNOWN and not recordings:
             continue
         if not dry_run:
-            upkeep.remove(opened, store, found)
-        tell(_line(found))
-        count, size = count + 1, size + found.size
+            upkeep.remove(opened, store, finding)
+        print_line(_line(finding))
+        count, size = count + 1, size + finding.size
     errors.print(f"{count} would go, {limits.size(size)}." if dry_run else f"{count} taken away, {limits.size(size)}.")
 
 
@@ -70,12 +70,12 @@ def backup(folder: Path, prune: bool, db: str | None, data: Path, blobs: str | N
     from curator_web.operation.backing_up import back_up
 
     opened, store = open_app(db, data, blobs, endpoint_url)
-    with counted("backup") as progress, _told_of_disk(folder):
+    with counted("backup") as progress, _report_disk_full(folder):
         report = back_up(opened, store, folder, prune=prune, progress=progress)
     errors.print(f"{folder}: whole; {report.files} files, {limits.size(report.size)}: {_copied(report.counts)}.")
     if report.lacking:
         for name in report.lacking:
-            tell(printable(f"recording missing: {name}"))
+            print_line(printable(f"recording missing: {name}"))
         raise DemotapeError(f"the backup has what there is, but {len(report.lacking)} recordings are missing in the "
                             "storage: see demotape admin check")
 
@@ -91,7 +91,7 @@ def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoin
     from curator_web.operation.restoring import restore as restore_backup
     from curator_web.storage.opening import open_store
 
-    with counted("restore") as progress, _told_of_disk(folder):
+    with counted("restore") as progress, _report_disk_full(folder):
         counts = restore_backup(folder, db or default_db_url(data), open_store(data, blobs, endpoint_url), progress)
     errors.print(f"{folder}: restored; {_copied(counts)}.")
 
@@ -109,12 +109,12 @@ def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, e
 
     opened, store = open_app(db, data, blobs, endpoint_url)
     target = open_store(data, to, endpoint_url) if is_address(to) else open_store(to)
-    with counted("move") as progress, _told_of_disk(Path(to)):
+    with counted("move") as progress, _report_disk_full(Path(to)):
         report = moving.move(opened, store, target, remove=remove, progress=progress)
-    gone = f", {report.removed} taken away in {store.place}" if remove else ""
-    errors.print(f"{to}: {_copied(report.counts)}{gone}.")
+    removed_note = f", {report.removed} taken away in {store.location}" if remove else ""
+    errors.print(f"{to}: {_copied(report.counts)}{removed_note}.")
     if report.waiting:
-        errors.print(f"{report.waiting} packages are on their way into the app and stay in {store.place}; let it "
+        errors.print(f"{report.waiting} packages are on their way into the app and stay in {store.location}; let it "
                      "import them before it is started with the new place.")
 
 
@@ -136,7 +136,7 @@ def rotate_key(db: str | None, data: Path, blobs: str | None, endpoint_url: str 
 
 
 @contextmanager
-def _told_of_disk(folder: Path):
+def _report_disk_full(folder: Path):
     try:
         yield
     except OSError as error:
@@ -148,6 +148,6 @@ def _copied(counts) -> str:
     return f"{counts.copied} copied ({limits.size(counts.size)}), {counts.there} there already"
 
 
-def _line(found) -> str:
-    size = f" ({limits.size(found.size)})" if found.size else ""
-    return printable(f"{found.kind}: {found.name}{size}{', ' if found.detail else ''}{found.detail}")
+def _line(finding) -> str:
+    size = f" ({limits.size(finding.size)})" if finding.size else ""
+    return printable(f"{finding.kind}: {finding.name}{size}{', ' if finding.detail else ''}{finding.detail}")

@@ -43,29 +43,30 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
     agent_named(agent)
     if runs.exists():
         raise InputError(f"{runs}: is there already; give another folder with --runs")
-    found: list[Run] = []
+    runs_done: list[Run] = []
     with progress("Running", len(recordings)) as step:
-        for each in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler):
-            found.append(each)
-            step(each.recording)
+        for agent_run in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler):
+            runs_done.append(agent_run)
+            step(agent_run.recording)
             if as_json:
-                click.echo(json.dumps(asdict(each)))
+                click.echo(json.dumps(asdict(agent_run)))
             else:
-                value = "not decided" if each.score is None else f"{each.score:g}"
-                reason = f": {printable(each.reason)}" if each.reason else ""
-                console.print(f"{printable(each.recording)}  {value}  {each.seconds:.1f} s{reason}")
+                value = "not decided" if agent_run.score is None else f"{agent_run.score:g}"
+                reason = f": {printable(agent_run.reason)}" if agent_run.reason else ""
+                console.print(f"{printable(agent_run.recording)}  {value}  {agent_run.seconds:.1f} s{reason}")
     if not as_json:
-        _print_table(found)
-    if undecided := sum(each.score is None for each in found):
-        raise DemotapeError(f"{undecided} of {len(found)} tasks could not be scored")
+        _print_table(runs_done)
+    if undecided := sum(agent_run.score is None for agent_run in runs_done):
+        raise DemotapeError(f"{undecided} of {len(runs_done)} tasks could not be scored")
 
 
-def _print_table(found: list["Run"]) -> None:
+def _print_table(runs: list["Run"]) -> None:
     """Success by site, by difficulty where that is told, and in all."""
-    for told in (lambda each: each.site or "?", lambda each: each.difficulty, lambda each: "all"):
+    for grouping in (lambda agent_run: agent_run.site or "?", lambda agent_run: agent_run.difficulty,
+                     lambda agent_run: "all"):
         scores = defaultdict(list)
-        for each in found:
-            scores[told(each)].append(each.score or 0.0)
+        for agent_run in runs:
+            scores[grouping(agent_run)].append(agent_run.score or 0.0)
         for name, of_it in sorted(scores.items()):
             if name:
                 console.print(f"{printable(name):40} {sum(of_it):g} of {len(of_it)}")

@@ -27,7 +27,7 @@ from schemas.files import read_json
 from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
 
-_BESIDE = 300.0  # seconds for all besides the agent: to start a browser, to begin the run, to score it
+_OVERHEAD_S = 300.0  # seconds for all besides the agent: to start a browser, to begin the run, to score it
 RECORDED, IDLE = "recorded", "idle"  # agents of our own: the recorded person, and one that does nothing
 
 
@@ -67,17 +67,17 @@ def agent_named(name: str) -> Agent | None:
     module, colon, function = name.partition(":")
     if not colon or not module or not function:
         raise InputError(f"{name}: is not MODULE:FUNCTION, {RECORDED} or {IDLE}")
-    if (here := os.getcwd()) not in sys.path:
-        sys.path.insert(0, here)
+    if (folder := os.getcwd()) not in sys.path:
+        sys.path.insert(0, folder)
     try:
-        found = getattr(importlib.import_module(module), function)
+        candidate = getattr(importlib.import_module(module), function)
     except ImportError as error:
         raise InputError(f"{name}: module {module} cannot be imported ({error})") from None
     except AttributeError:
         raise InputError(f"{name}: module {module} has no {function}") from None
-    if not callable(found):
+    if not callable(candidate):
         raise InputError(f"{name}: is no function")
-    agent: Agent = found
+    agent: Agent = candidate
     return agent
 
 
@@ -100,14 +100,14 @@ def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, second
     """
     arguments = [(name, path, runs / path.resolve().name, seconds) for path in recordings]
     with executor(jobs, scheduler) as chosen:
-        futures = [chosen.submit(_run_one, *each) for each in arguments]
+        futures = [chosen.submit(_run_one, *run_arguments) for run_arguments in arguments]
         for path, future in zip(recordings, futures, strict=True):
             try:
                 with cluster.failures(str(path)):
-                    found = future.result()
+                    run = future.result()
             except (DemotapeError, BrokenExecutor) as error:
-                found = Run(path.name, "", None, None, 0.0, str(error) or "the process that ran it died")
-            yield found
+                run = Run(path.name, "", None, None, 0.0, str(error) or "the process that ran it died")
+            yield run
 
 
 def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
@@ -130,22 +130,22 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
     """What the recorded person did, done again."""
     demonstration, _ = refresh(recording.layout.root)
     result = await running.run(recording, demonstration, runs / "run-1", replayable=True)
-    failed = next((each.reason for each in result.outcomes if each.verdict == "failed"), "")
+    failed = next((turn_outcome.reason for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), "")
     answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])
                    if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
-    found = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken_answer(answer, outcome))
-    return *_told(found, failed), sum(result.missing.values())
+    score = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken_answer(answer, outcome))
+    return *_score_columns(score, failed), sum(result.missing.values())
 
 
 async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float
                  ) -> tuple[float | None, float | None, str, int]:
     agent = agent_named(name)
     try:
-        async with asyncio.timeout(seconds + _BESIDE):
+        async with asyncio.timeout(seconds + _OVERHEAD_S):
             async with Environment(recording, outcome, runs, agent=name) as environment:
                 return await attempt(agent, environment, seconds)
     except TimeoutError:
-        raise DemotapeError(f"its environment did not answer for {_BESIDE:g} s; the machine may be too busy for so "
+        raise DemotapeError(f"its environment did not answer for {_OVERHEAD_S:g} s; the machine may be too busy for so "
                             "many at once") from None
 
 
@@ -164,7 +164,7 @@ async def attempt(agent: Agent | None, environment: Environment, seconds: float
             failed = f"the agent took longer than {seconds:g} s"
         except Exception as error:  # it is somebody else's
             failed = f"the agent failed: {type(error).__name__}: {str(error)[:200]}"
-    return *_told(await environment.score(answer), failed), sum(environment.missing.values())
+    return *_score_columns(await environment.score(answer), failed), sum(environment.missing.values())
 
 
 async def _called(agent: Agent, task: Task) -> Any:
@@ -174,22 +174,22 @@ async def _called(agent: Agent, task: Task) -> Any:
     loop = asyncio.get_running_loop()
     answered: asyncio.Future[Any] = loop.create_future()
 
-    def tell(set_: Callable[[Any], None], value: Any) -> None:
+    def resolve(set_: Callable[[Any], None], value: Any) -> None:
         with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(lambda: None if answered.done() else set_(value))
 
     def work() -> None:
         try:
-            found = agent(task)
+            answer = agent(task)
         except Exception as error:
-            tell(answered.set_exception, error)
+            resolve(answered.set_exception, error)
         else:
-            tell(answered.set_result, found)
+            resolve(answered.set_result, answer)
 
     threading.Thread(target=work, daemon=True, name="agent").start()
     return await answered
 
 
-def _told(found: Score, failed: str) -> tuple[float | None, float | None, str]:
-    reasons = [failed, *(each.reason for each in found.checks if not each.holds)]
-    return found.value, found.reached, "; ".join(filter(None, reasons))[:500]
+def _score_columns(score: Score, failed: str) -> tuple[float | None, float | None, str]:
+    reasons = [failed, *(check.reason for check in score.checks if not check.holds)]
+    return score.value, score.reached, "; ".join(filter(None, reasons))[:500]

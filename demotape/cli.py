@@ -30,8 +30,8 @@ from .terminal import DATA, console, errors, of_app, printable
 from .terminal import PATH as _PATH
 from .terminal import complain as _complain
 from .terminal import open_app as _open
+from .terminal import print_line as _tell
 from .terminal import progress as _progress
-from .terminal import tell as _tell
 
 
 class _Commands(click.Group):
@@ -104,18 +104,18 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     import asyncio
 
-    from .next_task import take
+    from .next_task import take_task
     from .provenance import with_answers
     from .recording import record as record_live
 
     if following:
         if task:
             raise click.UsageError("give --task or --next, not both")
-        given = take(project, server, token, data)
-        task, url, provenance["task_id"] = given["text"], url or given["url"] or None, given["name"]
+        assignment = take_task(project, server, token, data)
+        task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
-        if given.get("answer"):
-            _tell(f"Expected answer: {printable(given['answer'])}")
+        if assignment.get("answer"):
+            _tell(f"Expected answer: {printable(assignment['answer'])}")
     if not url and not connect:
         raise click.UsageError("give the URL to start at, or --connect to a running browser")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
@@ -162,22 +162,22 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
     """
     from pipeline import batch
 
-    from .video_place import read_place
+    from .video_location import parse_location
 
     without = (("chat",) * without_chat + ("video",) * without_video + ("speech",) * without_speech
                + ("place",) * without_place)
     work = batch.jobs_for(recordings, chat, _roles(speakers), video, without, speech=speech, recogniser=recogniser,
-                          model=model, placement=read_place(video_offset, video_drift, video_rectangle))
+                          model=model, placement=parse_location(video_offset, video_drift, video_rectangle))
     for job in work:
-        for note in summary.along_lines(job):
+        for note in summary.reuse_lines(job):
             errors.print(note)
     with batch.executor(min(jobs, len(work)), scheduler) as executor, _progress("Processing", len(work)) as step:
-        failed, told = [], set()
+        failed, reported = [], set()
         for outcome in batch.run(work, executor):
             for complaint in outcome.complaints:
-                if complaint not in told:
+                if complaint not in reported:
                     _complain("warning", complaint)
-                told.add(complaint)
+                reported.add(complaint)
             if outcome.state == "failed":
                 failed.append(outcome)
                 if len(work) > 1:
@@ -201,12 +201,12 @@ def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: 
     """
     from curator_web.users import projects
 
-    from .importing import each_path, import_path
+    from .importing import expand_paths, import_path
 
     database, store = _open(db, data, blobs, endpoint_url)
     into = projects.named(database, project)
-    _each(each_path(paths), "Importing", lambda path: import_path(database, store, path, into),
-          lambda path, imported: _tell(summary.imported_line(path, imported)))
+    _for_each_path(expand_paths(paths), "Importing", lambda path: import_path(database, store, path, into),
+                   lambda path, imported: _tell(summary.imported_line(path, imported)))
 
 
 @main.command()
@@ -234,7 +234,7 @@ for _command in (*data_set_commands.COMMANDS, judge_commands.judge, ranker_comma
     main.add_command(_command)
 
 
-def _each(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:
+def _for_each_path(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:
     """Do one piece of work after the other; a bad one does not stop the rest, and the last error decides the end."""
     paths, failed = list(paths), []
     with _progress(title, total=len(paths)) as step:
@@ -259,7 +259,7 @@ def _serve(db: str | None, data: Path, host: str, port: int, **settings: Any) ->
     from curator_web.server import serve
 
     from .importing import import_package
-    from .run_again import run_again
+    from .rerun import run_again
 
     serve(create_app(db, data, import_package=import_package, run_again=run_again, **settings), host, port)
 

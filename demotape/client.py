@@ -54,35 +54,36 @@ class Client:
 
     def demonstration(self, name: str) -> dict[str, Any]:
         """What the list has of one."""
-        return self._ask("GET", _of(name))
+        return self._ask("GET", _demonstration_path(name))
 
     def turns(self, name: str) -> types.Demonstration:
         """One demonstration as it is now, all edits folded in."""
-        return self._ask("GET", _of(name, "turns"))
+        return self._ask("GET", _demonstration_path(name, "turns"))
 
     def edits(self, name: str) -> list[dict[str, Any]]:
         """All edits ever made, in order, with who and when."""
-        return self._ask("GET", _of(name, "edits"))
+        return self._ask("GET", _demonstration_path(name, "edits"))
 
     def edit(self, name: str, edit: Mapping[str, Any], version: int, key: str | None = None) -> int:
         """Make an edit (docs/format.md) on the version that it is meant for; returns the version after it. Sent again
         under its `key`, it is not made again."""
-        return self._ask("POST", _of(name, "edits"), {"edit": edit, "version": version, "key": key})["version"]
+        return self._ask("POST", _demonstration_path(name, "edits"),
+                         {"edit": edit, "version": version, "key": key})["version"]
 
     def set_status(self, name: str, status: str, version: int, reason: str = "") -> int:
         """Submit, validate, approve, send back, mark invalid or reopen; returns the version after it."""
-        given = {"status": status, "version": version, "reason": reason}
-        return self._ask("PUT", _of(name, "status"), given)["version"]
+        status_change = {"status": status, "version": version, "reason": reason}
+        return self._ask("PUT", _demonstration_path(name, "status"), status_change)["version"]
 
     def comments(self, name: str) -> list[dict[str, Any]]:
         """All comments, each followed by its answers."""
-        return self._ask("GET", _of(name, "comments"))
+        return self._ask("GET", _demonstration_path(name, "comments"))
 
     def tasks(self, **sought: str) -> Iterator[dict[str, Any]]:
         """The tasks of the project, the newest first; `sought`: `state`, `search`, `site`, `category`."""
         page = 0
-        while found := self._ask("GET", f"tasks?{urlencode(sought | {'page': str(page := page + 1)})}")["tasks"]:
-            yield from found
+        while tasks := self._ask("GET", f"tasks?{urlencode(sought | {'page': str(page := page + 1)})}")["tasks"]:
+            yield from tasks
 
     def add_tasks(self, tasks: list[dict[str, Any]]) -> list[dict[str, Any]]:
         """Propose tasks, all or none: `text`, `url`, `category`, …; a lead's are accepted at once."""
@@ -100,7 +101,8 @@ class Client:
     def comment(self, name: str, text: str, turn: str | None = None, kind: str = "comment",
                 answers: int | None = None) -> dict[str, Any]:
         """Say something about a demonstration or a turn, ask who recorded it (`question`), or answer a comment."""
-        return self._ask("POST", _of(name, "comments"), {"text": text, "turn": turn, "kind": kind, "answers": answers})
+        return self._ask("POST", _demonstration_path(name, "comments"),
+                         {"text": text, "turn": turn, "kind": kind, "answers": answers})
 
     def notifications(self, unread: bool = False) -> list[dict[str, Any]]:
         """What you are told of in all your projects, the unread first: `kind`, `by`, `demonstration`, `task`, …"""
@@ -168,7 +170,7 @@ class Client:
 
     def withdraw(self, name: str) -> None:
         """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it."""
-        self._ask("POST", _of(name, "withdrawal"))
+        self._ask("POST", _demonstration_path(name, "withdrawal"))
 
     def assign(self, ids: list[str], to: str | None) -> dict[str, Any]:
         """Give demonstrations to a user, with None to nobody: `changed`, and which could not be; only for leads."""
@@ -202,9 +204,9 @@ class Client:
         """What the leads of a project set for it: `unused_intents`, `unused_checks`, `review_steps`, `splits`, …"""
         return self._ask("GET", f"projects/{quote(project, safe='')}/settings")
 
-    def change_settings(self, project: str, **given: Any) -> dict[str, Any]:
+    def change_settings(self, project: str, **settings: Any) -> dict[str, Any]:
         """Set what is given for a project, and leave the rest; only for its leads."""
-        return self._ask("PUT", f"projects/{quote(project, safe='')}/settings", given)
+        return self._ask("PUT", f"projects/{quote(project, safe='')}/settings", settings)
 
     def webhooks(self) -> list[dict[str, Any]]:
         """The webhooks of the project; only for its leads."""
@@ -242,9 +244,9 @@ class Client:
         the demonstration since: read its annotations again.
         """
         name, version = line["demonstration"], line["version"]
-        for place, each in enumerate(line["edits"]):
-            if "number" not in each:
-                version = self.edit(name, each["edit"], version, _key(name, place, each["edit"]))
+        for index, change in enumerate(line["edits"]):
+            if "number" not in change:
+                version = self.edit(name, change["edit"], version, _key(name, index, change["edit"]))
         said = {(comment["turn"], comment["text"]) for comment in self.comments(name)}
         for comment in line["comments"]:
             if "id" not in comment and (comment.get("turn"), comment["text"]) not in said:
@@ -293,19 +295,19 @@ class Client:
             raise Refused(0, f"{self._server}: no answer ({error})") from None
 
 
-def _of(name: str, part: str = "") -> str:
+def _demonstration_path(name: str, part: str = "") -> str:
     return f"demonstrations/{quote(name, safe='')}{'/' * bool(part)}{part}"
 
 
-def _key(name: str, place: int, edit: Mapping[str, Any]) -> str:
+def _key(name: str, index: int, edit: Mapping[str, Any]) -> str:
     """The same for the same new edit at the same place."""
-    told = json.dumps([name, place, edit], sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:40]
+    serialized = json.dumps([name, index, edit], sort_keys=True)
+    return hashlib.sha256(serialized.encode()).hexdigest()[:40]
 
 
 def _message(answer: bytes, reason: str) -> str:
     try:
-        told = json.loads(answer)
-        return f"{told['message']} {told['errors']}" if told.get("errors") else str(told["message"])
+        body = json.loads(answer)
+        return f"{body['message']} {body['errors']}" if body.get("errors") else str(body["message"])
     except (ValueError, KeyError, TypeError, AttributeError):
         return reason or answer[:_LONGEST].decode(errors="replace")

@@ -85,7 +85,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     from curator_web import default_db
     from curator_web.demonstrations import damage
     from curator_web.demonstrations.library import exportable, selected
-    from curator_web.demonstrations.told_secrets import told_secrets
+    from curator_web.demonstrations.reported_secrets import reported_secrets
     from curator_web.jobs.export_presets import options_of
     from curator_web.storage.names_key import names_key
     from curator_web.users import project_settings, projects
@@ -97,10 +97,10 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     database, store = open_app(db, data, blobs, endpoint_url)
     chosen = projects.named(database, project)
     if preset:
-        told = _told_by_preset(options_of(database, chosen, preset))
-        if rule is None and told.get("splits"):
-            rule = make_rule(told["splits"], f"preset {preset!r}")
-        options |= {name: value for name, value in told.items() if name in options and not _is_given(name)}
+        preset_options = _preset_options(options_of(database, chosen, preset))
+        if rule is None and preset_options.get("splits"):
+            rule = make_rule(preset_options["splits"], f"preset {preset!r}")
+        options |= {name: value for name, value in preset_options.items() if name in options and not _is_set(name)}
     format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
     if not format_:
         raise click.UsageError("Missing option '--format', or a '--preset' that has one.")
@@ -120,44 +120,44 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
                             endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
-                            shard_size=shard_size << 20, allow=allow, secret_digests=told_secrets(database, store),
+                            shard_size=shard_size << 20, allow=allow, secret_digests=reported_secrets(database, store),
                             **options)
     finally:
         damage.note(database, damaged, done)
     summary.print_export(console, result)
-    for each in damaged:
-        complain("damaged", f"{each.id}: {each.reason}")
+    for left_out in damaged:
+        complain("damaged", f"{left_out.id}: {left_out.reason}")
     if damaged:
         raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged and "
                             "left out, see above; the others are exported")
 
 
-def _is_given(name: str) -> bool:
+def _is_set(name: str) -> bool:
     """Whether an option was told on the command line."""
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
-def _told_by_preset(content: dict[str, Any]) -> dict[str, Any]:
+def _preset_options(content: dict[str, Any]) -> dict[str, Any]:
     """A preset's options as this command has them."""
-    told = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
-    told["format_"] = told.pop("format")
-    told["labels"] = tuple(f"{name}={value}" for name, value in content.get("labels", {}).items())
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    options["format_"] = options.pop("format")
+    options["labels"] = tuple(f"{name}={value}" for name, value in content.get("labels", {}).items())
     for name in ("since", "until"):
-        told[name] = content.get(name) and datetime.fromisoformat(content[name])
-    return told
+        options[name] = content.get(name) and datetime.fromisoformat(content[name])
+    return options
 
 
 def _selection(options: dict[str, Any]) -> "Selection":
     """The selection that the options ask for, taken out of them; raises a usage error for what is no label."""
     from pipeline.export import Selection
 
-    given = {name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__}
-    labels = [label.partition("=") for label in given["labels"]]
+    fields = {name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__}
+    labels = [label.partition("=") for label in fields["labels"]]
     if wrong := [name for name, equals, _ in labels if not equals]:
         raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=VALUE", param_hint="--label")
-    given |= {name: day and day.date() for name in ("since", "until") for day in (given[name],)}
-    return Selection(**given | {"status": given["status"] or "",
-                                "labels": {name: value for name, _, value in labels}})
+    fields |= {name: day and day.date() for name in ("since", "until") for day in (fields[name],)}
+    return Selection(**fields | {"status": fields["status"] or "",
+                                 "labels": {name: value for name, _, value in labels}})
 
 
 @click.command()
@@ -216,14 +216,14 @@ def diff(before: str, after: str, as_json: bool, endpoint_url: str | None) -> No
     """
     from pipeline.export import differences, read_export
 
-    old, new = (read_export(place, endpoint_url) for place in (before, after))
-    found = differences(old, new)
+    old, new = (read_export(folder, endpoint_url) for folder in (before, after))
+    export_differences = differences(old, new)
     if as_json:
-        for each in found:
-            click.echo(json.dumps({"kind": each.kind, "id": each.id, "split": each.split,
-                                   "reasons": each.reasons, "turns": each.turns}))
+        for difference in export_differences:
+            click.echo(json.dumps({"kind": difference.kind, "id": difference.id, "split": difference.split,
+                                   "reasons": difference.reasons, "turns": difference.turns}))
     else:
-        summary.print_differences(console, [*found], len(new["demonstrations"]))
+        summary.print_differences(console, [*export_differences], len(new["demonstrations"]))
 
 
 @click.command()
@@ -240,8 +240,8 @@ def push(export: Path, repository: str, **options: Any) -> None:
     from pipeline.hub import push as send
 
     result = send(export, repository, **options)
-    told = "would get" if options["dry_run"] else "has"
-    console.print(f"{result.address} {told} {result.files} files, {summary.human_size(result.size)}"
+    phrase = "would get" if options["dry_run"] else "has"
+    console.print(f"{result.address} {phrase} {result.files} files, {summary.human_size(result.size)}"
                   f"{f'; {result.removed} of an earlier export are gone' if result.removed else ''}", soft_wrap=True)
 
 

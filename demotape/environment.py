@@ -64,9 +64,9 @@ def metrics_token(data: Path) -> str:
     folder = data / ".metrics"
     own = folder / str(os.getppid())
     own.mkdir(parents=True, exist_ok=True)
-    for other in folder.iterdir():
-        if other.name.isdecimal() and other != own and not _lives(int(other.name)):
-            shutil.rmtree(other, ignore_errors=True)
+    for process_folder in folder.iterdir():
+        if process_folder.name.isdecimal() and process_folder != own and not _lives(int(process_folder.name)):
+            shutil.rmtree(process_folder, ignore_errors=True)
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(own))  # the library reads it when it is imported
     return token
 

@@ -87,17 +87,17 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     @blueprint.post("/reset")
     @blueprint.arguments(ResetSchema)
     @blueprint.response(200, RunSchema)
-    def reset(given: dict[str, Any]) -> dict[str, str]:
+    def reset(body: dict[str, Any]) -> dict[str, str]:
         """Begin a run at the start; one that is going on ends"""
-        return {"run": wait(lambda: environment.reset(**given)).name}
+        return {"run": wait(lambda: environment.reset(**body)).name}
 
     @blueprint.post("/score")
     @blueprint.arguments(AnswerSchema)
     @blueprint.response(200, ScoreSchema)
     @blueprint.alt_response(409, description="No run is going on, or there are no outcome checks.")
-    def score(given: dict[str, Any]) -> Any:
+    def score(body: dict[str, Any]) -> Any:
         """Score the run, and end it"""
-        return wait(lambda: environment.score(**given))
+        return wait(lambda: environment.score(**body))
 
     @app.errorhandler(DemotapeError)
     def refused(error: DemotapeError) -> tuple[dict[str, Any], int]:

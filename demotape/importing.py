@@ -12,7 +12,7 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.demonstrations import owners
 from curator_web.demonstrations.library import Imported, import_recording
-from curator_web.errors import DatabaseAway
+from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline import process, sandbox
@@ -37,9 +37,9 @@ def import_path(database: Database, store: RecordingStore, path: Path, project: 
         return import_recording(database, store, path, project=project)
 
 
-def each_path(paths: Iterable[Path]) -> list[Path]:
+def expand_paths(paths: Iterable[Path]) -> list[Path]:
     """What `import_path` takes one by one: a data set in WebLINX's layout is all of its demonstrations."""
-    return [each for path in paths for each in (weblinx_import.folders(path) or [path])]
+    return [recording_path for path in paths for recording_path in (weblinx_import.folders(path) or [path])]
 
 
 def import_weblinx(database: Database, store: RecordingStore, demonstration: Path,
@@ -66,8 +66,8 @@ def import_package(database: Database, store: RecordingStore, package: Path,
         attempt.recording = owners.claim(database, attempt.sent_as, recorded_by)
         recording = folder / "recording"
         _WORK.run(allowance, str(package), _make_recording, package, recording, attempt.recording)
-        found = import_recording(database, store, recording, recorded_by, project)
-        return found if found.id == attempt.sent_as else replace(found, sent_as=attempt.sent_as)
+        imported = import_recording(database, store, recording, recorded_by, project)
+        return imported if imported.id == attempt.sent_as else replace(imported, sent_as=attempt.sent_as)
 
 
 def _allowance(size: float) -> sandbox.Allowance:
@@ -96,7 +96,7 @@ class _Attempt:
 
 
 @contextmanager
-def _noted(database: Database, who: str | None, folder: Path | None = None) -> Iterator[_Attempt]:
+def _noted(database: Database, user_name: str | None, folder: Path | None = None) -> Iterator[_Attempt]:
     """Have an import that fails in the audit log, give its id back, and keep the temporary `folder` out of the reason.
 
     The log has the kind of the error only: its words may hold what was captured.
@@ -105,11 +105,12 @@ def _noted(database: Database, who: str | None, folder: Path | None = None) -> I
     try:
         yield attempt
     except Exception as error:
-        with suppress(SQLAlchemyError, DatabaseAway):  # the database itself failed: that is what is told
+        with suppress(SQLAlchemyError, DatabaseUnavailable):  # the database itself failed: that is what is told
             if attempt.recording:
-                owners.release(database, attempt.recording, who)
+                owners.release(database, attempt.recording, user_name)
             with database.writing() as session:
-                audit.note(session, who or BY_COMMAND, "import failed", attempt.recording, error=type(error).__name__)
+                audit.note(session, user_name or BY_COMMAND, "import failed", attempt.recording,
+                           error=type(error).__name__)
         if folder and isinstance(error, InputError):
             said = str(error).replace(f"{folder / 'recording'}{os.sep}", "").replace(f"{folder}{os.sep}", "")
             raise type(error)(said) from None

@@ -15,7 +15,7 @@ from schemas.addresses import split_address
 from schemas.files import dump_line, read_named, reason, write_atomically
 
 from . import summary
-from .terminal import PATH, complain, console, errors, printable, progress, tell
+from .terminal import PATH, complain, console, errors, print_line, printable, progress
 
 if TYPE_CHECKING:
     from pipeline.judging.model_judge import Judgement
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from pipeline.model_endpoint import ModelSettings
 
 KEY = "DEMOTAPE_MODEL_KEY"
-_TOLD = 160  # characters of a reason in a line
+_MAX_REASON_CHARS = 160  # characters of a reason in a line
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _JudgingRun:
     """What came of asking all judges: their judgements in order, how often each failed, and recordings that could not
     be judged at all."""
 
@@ -79,54 +79,56 @@ def judge(paths: tuple[Path, ...], models: tuple[str, ...], keys: tuple[str, ...
     from pipeline.judging.figures import figures
     from pipeline.judging.labels import read_labels
 
-    judges = [replace(each, seconds=timeout) for each in _judges(models, keys)]
+    judges = [replace(settings, seconds=timeout) for settings in _judges(models, keys)]
     said = read_labels(labels) if labels else {}
     if out:
-        _expect_ours(out)
-    asked = _ask(paths, judges, screenshots, answer, cache, quiet=as_json)
+        _require_ours(out)
+    session = _ask_judges(paths, judges, screenshots, answer, cache, quiet=as_json)
     if out:
-        _write(out, b"".join(dump_line(asdict(each)) for each in asked.judgements))
-    found = [figures(each.name, asked.judgements, said, asked.failed[each.name]) for each in judges]
-    if strangers := said.keys() - {each.id for each in asked.judgements}:
+        _write(out, b"".join(dump_line(asdict(judgement)) for judgement in session.judgements))
+    judge_figures = [figures(settings.name, session.judgements, said, session.failed[settings.name])
+                     for settings in judges]
+    if strangers := said.keys() - {judgement.id for judgement in session.judgements}:
         errors.print(f"note: {len(strangers)} of {len(said)} labels are of recordings that no judge judged")
     if as_json:
-        click.echo(json.dumps({"judgements": [asdict(each) for each in asked.judgements],
-                               "judges": [asdict(each) for each in found]}, indent=1))
+        click.echo(json.dumps({"judgements": [asdict(judgement) for judgement in session.judgements],
+                               "judges": [asdict(judge_figure) for judge_figure in judge_figures]}, indent=1))
     else:
-        summary.print_judges(console, found, labels is not None)
-    _end(asked, len(paths))
+        summary.print_judges(console, judge_figures, labels is not None)
+    _end(session, len(paths))
 
 
-def _ask(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: int, answer: str | None,
-         cache: Path | None, *, quiet: bool) -> _Asked:
+def _ask_judges(paths: tuple[Path, ...], judges: "list[ModelSettings]", screenshots: int, answer: str | None,
+                cache: Path | None, *, quiet: bool) -> _JudgingRun:
     """Ask all judges about all recordings; one that fails is told, and the rest goes on."""
-    asked = _Asked([], Counter(), [])
+    session = _JudgingRun([], Counter(), [])
     with progress("Judging", len(paths) * len(judges)) as step:
         for path, read in _trajectories(paths, screenshots, answer):
             if isinstance(read, DemotapeError):
-                asked.unread.append(read)
+                session.unread.append(read)
                 if len(paths) > 1:
                     complain("error", read)
-            for each in judges:
+            for settings in judges:
                 if not isinstance(read, DemotapeError):
-                    _ask_one(path, read, each, cache, asked, quiet=quiet)
+                    _ask_one(path, read, settings, cache, session, quiet=quiet)
                 step(str(path))
-    return asked
+    return session
 
 
-def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", cache: Path | None, asked: _Asked, *,
+def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", cache: Path | None, session: _JudgingRun,
+             *,
              quiet: bool) -> None:
     from pipeline.judging.model_judge import judge_trajectory
 
     try:
         judgement = judge_trajectory(settings, trajectory, cache)
     except DemotapeError as error:
-        asked.failed[settings.name] += 1
+        session.failed[settings.name] += 1
         complain("error", f"{path}: {error}")
         return
-    asked.judgements.append(judgement)
+    session.judgements.append(judgement)
     if not quiet:
-        tell(_line(path, judgement))
+        print_line(_line(path, judgement))
 
 
 def _trajectories(paths: tuple[Path, ...], screenshots: int, answer: str | None
@@ -148,16 +150,16 @@ def _trajectories(paths: tuple[Path, ...], screenshots: int, answer: str | None
 
 def _line(path: Path, judgement: "Judgement") -> str:
     why = " ".join(judgement.reason.split())
-    shown = why if len(why) <= _TOLD else f"{why[:_TOLD - 1]}…"
+    shown = why if len(why) <= _MAX_REASON_CHARS else f"{why[:_MAX_REASON_CHARS - 1]}…"
     return f"{path}: {judgement.judge}: {judgement.verdict}: {printable(shown)}"
 
 
-def _end(asked: _Asked, recordings: int) -> None:
+def _end(session: _JudgingRun, recordings: int) -> None:
     """Raise what the command ends with, where something failed."""
-    if recordings == 1 and asked.unread:
-        raise asked.unread[0]
-    parts = [f"{len(asked.unread)} of {recordings} recordings could not be judged"] if asked.unread else []
-    parts += [f"{name} did not judge {count}" for name, count in asked.failed.items()]
+    if recordings == 1 and session.unread:
+        raise session.unread[0]
+    parts = [f"{len(session.unread)} of {recordings} recordings could not be judged"] if session.unread else []
+    parts += [f"{name} did not judge {count}" for name, count in session.failed.items()]
     if parts:
         raise DemotapeError(f"{'; '.join(parts)}; see above, the others are done")
 
@@ -174,18 +176,18 @@ def _judges(models: tuple[str, ...], keys: tuple[str, ...]) -> "list[ModelSettin
         if (settings := model()) is None:
             raise InputError("no judge: give one with --model NAME=URL, or set DEMOTAPE_MODEL_URL and DEMOTAPE_MODEL")
         return [settings]
-    named = dict(_pair(each, "--model", "NAME=URL") for each in models)
+    named = dict(_pair(option, "--model", "NAME=URL") for option in models)
     if len(named) < len(models):
         raise click.BadParameter("a judge is named twice", param_hint="--model")
-    variables = dict(_pair(each, "--key", "NAME=VARIABLE") for each in keys)
+    variables = dict(_pair(option, "--key", "NAME=VARIABLE") for option in keys)
     if unknown := [name for name in variables if name not in named]:
         raise click.BadParameter(f"no --model has the name {unknown[0]!r}", param_hint="--key")
     shared = _shared_key([url for name, url in named.items() if name not in variables])
-    return [model_settings(url, name, _held(variables[name]) if name in variables else shared,
+    return [model_settings(url, name, _key_in(variables[name]) if name in variables else shared,
                            ("--model: URL", "--model: NAME", "--key: the key")) for name, url in named.items()]
 
 
-def _held(variable: str) -> str:
+def _key_in(variable: str) -> str:
     if variable not in os.environ:
         raise InputError(f"--key: the environment variable {variable} is not set")
     return os.environ[variable]
@@ -195,16 +197,16 @@ def _shared_key(urls: list[str]) -> str:
     """The key of the environment, for the judges at these addresses. It is one endpoint's: no other is to learn it."""
     key = os.environ.get(KEY, "")
     parts = [split_address(url) for url in (*urls, os.environ.get("DEMOTAPE_MODEL_URL", "")) if url]
-    if key and urls and len({(each.scheme, each.netloc.lower()) for each in parts}) > 1:
+    if key and urls and len({(parts_of_url.scheme, parts_of_url.netloc.lower()) for parts_of_url in parts}) > 1:
         raise InputError(f"{KEY} would be sent to another endpoint than its own; name each judge's key with "
                          f"--key NAME=VARIABLE, or unset {KEY}")
     return key
 
 
-def _pair(given: str, option: str, form: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
+def _pair(option_value: str, option: str, form: str) -> tuple[str, str]:
+    name, equals, value = option_value.partition("=")
     if not name or not equals or not value:
-        raise click.BadParameter(f"{given!r} must read {form}", param_hint=option)
+        raise click.BadParameter(f"{option_value!r} must read {form}", param_hint=option)
     return name, value
 
 
@@ -215,17 +217,17 @@ def _draw(paths: tuple[Path, ...], count: int, seed: int, out: Path) -> None:
     if out.exists():
         raise InputError(f"{out}: is there already, and may hold labels; give another file with --out")
     candidates = [candidate(path) for path in paths]
-    twice = [name for name, times in Counter(each.id for each in candidates).items() if times > 1]
+    twice = [name for name, times in Counter(candidate.id for candidate in candidates).items() if times > 1]
     if twice:
         raise InputError(f"several recordings have the id {twice[0]!r}; give one of them")
     chosen = drawn(candidates, count, seed)
     _write(out, sample_lines(chosen))
-    sites = len({each.site for each in chosen})
-    tell(f"{out}: {len(chosen)} of {len(candidates)} recordings, on {sites} website{'' if sites == 1 else 's'}; set "
-         "success to true or false in each line")
+    sites = len({trajectory.site for trajectory in chosen})
+    print_line(f"{out}: {len(chosen)} of {len(candidates)} recordings, on {sites} website{'' if sites == 1 else 's'}; "
+               "set success to true or false in each line")
 
 
-def _expect_ours(out: Path) -> None:
+def _require_ours(out: Path) -> None:
     """Raise InputError where something else than judgements would be replaced, such as people's labels."""
     if out.is_dir():
         raise InputError(f"{out}: is a folder; give a file with --out")

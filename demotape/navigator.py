@@ -10,7 +10,7 @@ PAGE = "/flight/Alaska/wrapper.html"
 TASK = "Book a round trip from New York to Las Vegas, March 2 to March 24"
 _SEED = "23"  # makes the site ask for the flight that the instructor's chat is about
 _KEY_DELAY = 45  # ms between keys
-_LOOK = 400  # ms that a person looks before acting
+_PAUSE_MS = 400  # ms that a person looks before acting
 _AIM = 150  # ms from a movement of the hand to the next: people's quickest reactions take about as long
 
 
@@ -23,7 +23,7 @@ class Driver:
     async def click(self, target: Locator) -> None:
         """Look, move the pointer to the middle of the target, press and release."""
         await target.wait_for(state="visible")
-        await self.page.wait_for_timeout(_LOOK)
+        await self.page.wait_for_timeout(_PAUSE_MS)
         box = await target.bounding_box()
         if not box:
             raise DemotapeError("the demo's site does not look as expected; a target has no box")
@@ -56,7 +56,7 @@ async def book_flight(page: Page, site: str) -> None:
     except AssertionError:
         raise DemotapeError("the demo's site did not confirm the booking; "
                             f"it says: {await page.locator('#reward-reason').inner_text()!r}") from None
-    await page.wait_for_timeout(_LOOK)
+    await page.wait_for_timeout(_PAUSE_MS)
 
 
 async def _choose_city(driver: Driver, form: FrameLocator, field: str, typed: str, city: str) -> None:

@@ -26,7 +26,7 @@ def of_tasks(command: Any) -> Any:
     return command
 
 
-def take(project: str | None, server: str | None, token: str | None, data: Path) -> dict[str, Any]:
+def take_task(project: str | None, server: str | None, token: str | None, data: Path) -> dict[str, Any]:
     """The next task: `name`, `text`, `url`, and `answer` where who records is to see it. Raises InputError where there
     is none."""
     if server:
@@ -37,7 +37,7 @@ def take(project: str | None, server: str | None, token: str | None, data: Path)
         except Refused as error:
             raise InputError(f"{server}: {error}") from None
     from curator_web.db.models import LEAD
-    from curator_web.tasks import giving
+    from curator_web.tasks import assignment
     from curator_web.users import LOCAL, Account, has_accounts, projects
 
     if not data.is_dir():
@@ -45,5 +45,5 @@ def take(project: str | None, server: str | None, token: str | None, data: Path)
     db, _ = open_app(None, data)
     if has_accounts(db):
         raise InputError("this review app has accounts; give --server, and your token in DEMOTAPE_TOKEN")
-    task = giving.give(db, Account(LOCAL, LEAD, alone=True, project=projects.named(db, project)))
-    return {"name": giving.name_of(task), "text": task.text, "url": task.url, "answer": task.answer}
+    task = assignment.give(db, Account(LOCAL, LEAD, alone=True, project=projects.named(db, project)))
+    return {"name": assignment.name_of(task), "text": task.text, "url": task.url, "answer": task.answer}

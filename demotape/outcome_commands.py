@@ -71,11 +71,11 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
         outcome_tasks.write_run(wanted, opened, evidence, write_run)
     if opened.manifest.get("provenance", {}).get("actor") != "agent":
         evidence = replace(evidence, answer=spoken_answer(evidence.answer, wanted))
-    _evaluate(wanted, opened, evidence, as_json, each_alone=not task)
+    _evaluate(wanted, opened, evidence, as_json, all_must_hold=not task)
 
 
 def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", as_json: bool, *,
-              each_alone: bool) -> None:
+              all_must_hold: bool) -> None:
     """Print what came of the checks. `each_alone`: none may hold at the start; else it suffices that not all do."""
     from pipeline.outcomes.checking import score
     from pipeline.outcomes.expressions import Expressions
@@ -83,36 +83,39 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
 
     with Expressions(recording) as evaluate:
         evidence = replace(evidence, evaluate=evaluate)
-        found = score(wanted, evidence)
-        early = [refusal_reason(each.check, evidence) if each.holds else "" for each in found.checks]
-        if not each_alone and not all(early):
+        result = score(wanted, evidence)
+        early = [refusal_reason(check_result.check, evidence) if check_result.holds else ""
+                 for check_result in result.checks]
+        if not all_must_hold and not all(early):
             early = [""] * len(early)
     if as_json:
-        click.echo(json.dumps({"score": found.value, "reached": found.reached, "checks": [
-            _told(each) | ({"refused": why} if why else {}) for each, why in zip(found.checks, early, strict=True)]},
+        click.echo(json.dumps({"score": result.value, "reached": result.reached, "checks": [
+            _as_json(check_result) | ({"refused": why} if why else {}) for check_result, why in zip(result.checks,
+                                                                                                    early,
+                                                                                                    strict=True)]},
             indent=1))
     else:
-        for number, (each, why) in enumerate(zip(found.checks, early, strict=True), 1):
-            console.print(f"{number:3} {_WORDS[each.holds]}: {_named(each)}")
-            for reason in filter(None, (each.reason, why and f"refused: {why}")):
+        for number, (check_result, why) in enumerate(zip(result.checks, early, strict=True), 1):
+            console.print(f"{number:3} {_WORDS[check_result.holds]}: {_named(check_result)}")
+            for reason in filter(None, (check_result.reason, why and f"refused: {why}")):
                 console.print(f"      {printable(reason)}")
-        console.print("done" if found.value == 1 else "not done" if found.value == 0 else "not decided")
-        if found.reached is not None:
-            console.print(f"checkpoints reached: {found.reached:.2f}")
-    if found.value != 1 or any(early):
+        console.print("done" if result.value == 1 else "not done" if result.value == 0 else "not decided")
+        if result.reached is not None:
+            console.print(f"checkpoints reached: {result.reached:.2f}")
+    if result.value != 1 or any(early):
         raise DemotapeError({0.0: "the task was not done", None: "whether the task was done cannot be decided"}.get(
-            found.value, "an outcome check holds before anything was done, so it says nothing"))
+            result.value, "an outcome check holds before anything was done, so it says nothing"))
 
 
-def _told(held: "CheckResult") -> dict[str, Any]:
-    return {"check": held.check, "holds": held.holds, "reason": held.reason} | (
-        {"parts": [_told(each) for each in held.parts]} if held.parts else {})
+def _as_json(check_result: "CheckResult") -> dict[str, Any]:
+    return {"check": check_result.check, "holds": check_result.holds, "reason": check_result.reason} | (
+        {"parts": [_as_json(part) for part in check_result.parts]} if check_result.parts else {})
 
 
-def _named(held: "CheckResult") -> str:
+def _named(check_result: "CheckResult") -> str:
     """A check in a line."""
-    check = {name: value for name, value in held.check.items() if name not in ("kind", "checks")}
-    return printable(f"{held.check['kind']} {json.dumps(check, ensure_ascii=False)}"[:200])
+    check = {name: value for name, value in check_result.check.items() if name not in ("kind", "checks")}
+    return printable(f"{check_result.check['kind']} {json.dumps(check, ensure_ascii=False)}"[:200])
 
 
 def _read(path: Path) -> "Outcome":
@@ -121,8 +124,8 @@ def _read(path: Path) -> "Outcome":
 
     if not path.is_file():
         raise InputError(f"{path}: there are no outcome checks; write them, or have them proposed with --propose")
-    found: Outcome = read_json(path, OutcomeSchema())
-    return found
+    outcome: Outcome = read_json(path, OutcomeSchema())
+    return outcome
 
 
 def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Outcome":
@@ -135,8 +138,8 @@ def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Out
     layout = recording.layout
     if layout.outcome.exists():
         raise InputError(f"{layout.outcome}: there are outcome checks already; move them away first")
-    found = proposed(recording, evidence, refresh(layout.root)[0], run=run)
-    wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": found}
+    checks = proposed(recording, evidence, refresh(layout.root)[0], run=run)
+    wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": checks}
     write_atomically(layout.outcome, dump_json(wanted))
     return wanted
 
@@ -147,15 +150,15 @@ def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demon
     demonstration is run again, too. Raises InputError when there are none, or it cannot be run."""
     from pipeline.outcomes.proposing import confirm, propose
 
-    found = propose(evidence, demonstration["turns"])
-    if run and found and recording.layout.network.exists():
+    checks = propose(evidence, demonstration["turns"])
+    if run and checks and recording.layout.network.exists():
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
-            again = _run_again(recording, demonstration, Path(folder) / "run", evidence.answer)
-            found = confirm(found, evidence, again)
-    if not found:
+            replayed = _run_again(recording, demonstration, Path(folder) / "run", evidence.answer)
+            checks = confirm(checks, evidence, replayed)
+    if not checks:
         raise InputError(f"{recording.layout.root}: nothing in it tells the end from what was before, also when it is "
                          "run again; write outcome.json yourself")
-    return found
+    return checks
 
 
 def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path, answer: str) -> "Evidence":
@@ -167,7 +170,7 @@ def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path
     from replay import running
 
     result = asyncio.run(running.run(recording, demonstration, run, replayable=True))
-    if failed := next((each for each in result.outcomes if each.verdict == "failed"), None):
+    if failed := next((turn_outcome for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), None):
         raise InputError(f"{recording.layout.root}: its demonstration could not be run again ({failed.intent}: "
                          f"{printable(failed.reason)}); give --without-run to have checks proposed all the same")
     return of_recording(Recording(run), answer)

@@ -33,17 +33,17 @@ def read(path: Path, task_id: str | None, sites: Mapping[str, str], recording: "
         if address in known:
             return known[address]
         name = Path(address).name
-        beside = path.parent / name if name else path
+        picture = path.parent / name if name else path
         return derived.store_derived(recording.layout,
-                                     read_named(beside, limits.BLOB)) if name and beside.is_file() else None
+                                     read_named(picture, limits.BLOB)) if name and picture.is_file() else None
 
     if webarena_verified.is_task(content):
-        found = webarena_verified.read(content, str(path), sites)
+        parsed = webarena_verified.read(content, str(path), sites)
     else:
-        found = visual_web_arena.read(content, str(path), find, sites)
-    for note in found.notes:
+        parsed = visual_web_arena.read(content, str(path), find, sites)
+    for note in parsed.notes:
         complain("note", printable(note))
-    return found.outcome
+    return parsed.outcome
 
 
 def _content(path: Path, task_id: str | None) -> Any:
@@ -54,10 +54,10 @@ def _content(path: Path, task_id: str | None) -> Any:
         raise InputError(f"{path}: not JSON") from None
     if not isinstance(content, list):
         return content
-    fitting = [each for each in content if isinstance(each, dict)
-               and (str(each.get("task_id")) == task_id or (task_id is None and len(content) == 1))]
+    fitting = [entry for entry in content if isinstance(entry, dict)
+               and (str(entry.get("task_id")) == task_id or (task_id is None and len(content) == 1))]
     if len(fitting) != 1:
-        ids = ", ".join(str(each.get("task_id")) for each in content[:20] if isinstance(each, dict))
+        ids = ", ".join(str(entry.get("task_id")) for entry in content[:20] if isinstance(entry, dict))
         raise InputError(f"{path}: say with --task-id which task: {printable(ids)[:200]}")
     return fitting[0]
 
@@ -79,13 +79,13 @@ def write(format: str, wanted: "Outcome", recording: "Recording", evidence: "Evi
     starts = [evidence.pages[0].url]
     task: dict[str, Any] | list[dict[str, Any]]
     if format == TASK_FORMATS[0]:
-        task, left = visual_web_arena.write(wanted, recording.task, starts, number)
+        task, left_out = visual_web_arena.write(wanted, recording.task, starts, number)
     else:
-        one, left = webarena_writing.write(wanted, evidence, recording.task, starts, sites, number)
-        task = [one]
+        task_, left_out = webarena_writing.write(wanted, evidence, recording.task, starts, sites, number)
+        task = [task_]
     write_atomically(path, dump_json(task))
-    for each in left:
-        complain("left out", printable(each))
+    for part in left_out:
+        complain("left out", printable(part))
 
 
 def write_run(wanted: "Outcome", recording: "Recording", evidence: "Evidence", folder: Path) -> None:

@@ -35,9 +35,9 @@ def project_list(db: str | None, data: Path) -> None:
 
     opened = database(db, data)
     table = Table("project", "name", "members")
-    for each in projects.everything(opened):
-        members = projects.members(opened, each.id)
-        table.add_row(each.id, each.name, ", ".join(f"{member.who} ({member.role})" for member in members))
+    for project in projects.everything(opened):
+        members = projects.members(opened, project.id)
+        table.add_row(project.id, project.name, ", ".join(f"{member.who} ({member.role})" for member in members))
     console.print(table)
 
 

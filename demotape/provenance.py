@@ -20,10 +20,10 @@ def answers_file() -> Path:
     return Path(click.get_app_dir("demotape")) / "provenance.json"
 
 
-def with_answers(told: dict[str, Any]) -> dict[str, Any]:
+def with_answers(answers: dict[str, Any]) -> dict[str, Any]:
     """What is told of a recording, without what is not known. A person at a terminal who told nothing of consent is
     asked, once; what was answered counts for later recordings too. Raises InputError for a damaged file of answers."""
-    known = {name: value for name, value in told.items() if value is not None}
+    known = {name: value for name, value in answers.items() if value is not None}
     if known.get("actor") != "person" or "consent" in known or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return known
     return _answers() | known

@@ -41,13 +41,14 @@ def train(export: Path, output: Path | None, encoder: str | None, epochs: int, l
     output = output or Path("ranker" if encoder else "ranker.json")
     read, total = itertools.count(1), sum(map(len, reading.splits_of(export).values()))
     with counted("Training") as bar:
-        told = trained(export, output, seed=seed, progress=lambda name: bar(next(read), total, name), encoder=Encoder(
+        training = trained(export, output, seed=seed, progress=lambda name: bar(next(read), total, name),
+                           encoder=Encoder(
             encoder, epochs, learning_rate, lambda done, total: bar(done, total, "steps")) if encoder else None)
     if as_json:
-        click.echo(json.dumps(summary.ranker_figures(told)))
+        click.echo(json.dumps(summary.ranker_figures(training)))
     else:
-        summary.print_ranker(console, told)
-    for each in told.damaged:
-        complain("damaged", each)
-    if told.damaged:
-        raise DemotapeError(f"{len(told.damaged)} demonstrations are damaged and left out, see above")
+        summary.print_ranker(console, training)
+    for reason in training.damaged:
+        complain("damaged", reason)
+    if training.damaged:
+        raise DemotapeError(f"{len(training.damaged)} demonstrations are damaged and left out, see above")

@@ -35,10 +35,10 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
         page = context.pages[0] if context.pages else await context.new_page()
         refused = None
         async with (Recorder(context, directory, task, cdp=connect, keys=True, **options) as recorder,
-                    AsyncExitStack() as beside):
+                    AsyncExitStack() as cleanup):
             if not headless and not connect and context.browser:
-                await beside.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task,
-                                                             beside=page))
+                await cleanup.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task,
+                                                              beside=page))
                 await page.bring_to_front()
             refused = await _open(page, url) if url else None
             if not refused:
@@ -90,8 +90,8 @@ async def _first(*events: asyncio.Event) -> None:
     """Wait until one of the events is set."""
     waiting = [asyncio.ensure_future(event.wait()) for event in events]
     await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-    for each in waiting:
-        each.cancel()
+    for waiter in waiting:
+        waiter.cancel()
 
 
 async def _open(page: Page, url: str) -> InputError | None:

@@ -128,7 +128,7 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
     if as_json:
         from schemas.proof import ProofSchema
 
-        click.echo(json.dumps([ProofSchema().dump(each) for each in proofs], indent=1))
+        click.echo(json.dumps([ProofSchema().dump(proof) for proof in proofs], indent=1))
     if worse:
         raise DemotapeError(f"{worse} of {len(recordings)} did not do again what was recorded")
 
@@ -148,9 +148,9 @@ def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
             result = asyncio.run(running.run(
                 Recording(recording), demonstration, out or Path(folder) / "run", live=live, headless=not window,
-                on_turn=lambda done, of: step("")))
+                on_turn=lambda done, total: step("")))
         made = proof_of(demonstration, result, live=live,
-                        keep=partial(derived.store_derived, RecordingLayout(recording)))
+                        save_blob=partial(derived.store_derived, RecordingLayout(recording)))
     proofs.write(recording, made)
     return made
 
@@ -161,8 +161,8 @@ def _print_proof(recording: Path, proof) -> None:
     for number, turn in enumerate(proof["turns"], 1):
         reason = f": {printable(turn['reason'])}" if turn["reason"] else ""
         console.print(f"  {number:3} {turn['intent']:10} {turn['verdict']}{reason}")
-    for each in proof["missing"]:
-        console.print(f"  not recorded: {each['method']} {printable(each['url'])} ({each['count']})")
+    for request in proof["missing"]:
+        console.print(f"  not recorded: {request['method']} {printable(request['url'])} ({request['count']})")
 
 
 @replay.command("act")
@@ -184,16 +184,17 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
     from pipeline import refresh
     from recorder.reader import Recording
     from replay import running
-    from replay.asked import with_action
+    from replay.parsed_action import with_action
 
     opened = Recording(recording)
-    asked, after = with_action(refresh(recording)[0], opened, number, action, grammar)
+    demonstration, after = with_action(refresh(recording)[0], opened, number, action, grammar)
     with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
-        result = asyncio.run(running.run(opened, asked, Path(folder) / "run", live=live, headless=not window,
+        result = asyncio.run(running.run(opened, demonstration, Path(folder) / "run", live=live, headless=not window,
                                          last=after))
-    told = next((each for each in result.outcomes if each.verdict == "failed"), result.outcomes[-1])
+    outcome = next((turn_outcome for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"),
+                   result.outcomes[-1])
     # Of the state alone: that it is not what was recorded goes without saying.
-    verdict = "failed" if told.verdict == "failed" else result.last
-    console.print(f"{told.intent}: {verdict}" + (f": {printable(told.reason)}" if verdict != "same" else ""))
+    verdict = "failed" if outcome.verdict == "failed" else result.last
+    console.print(f"{outcome.intent}: {verdict}" + (f": {printable(outcome.reason)}" if verdict != "same" else ""))
     if verdict == "failed":
         raise DemotapeError(f"{action[:100]!r} could not be done")

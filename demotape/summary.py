@@ -48,9 +48,9 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
     recording = Recording(directory)
     events = recording.events
     counts = Counter(event["type"] for event in events)
-    most = ", ".join(f"{kind} {count}" for kind, count in counts.most_common(6))
+    frequent = ", ".join(f"{kind} {count}" for kind, count in counts.most_common(6))
     console.print(f"Recorded {len(events)} events in {events[-1]['time'] if events else 0:.0f} s"
-                  f"{f' ({most})' if most else ''}, {human_size(folder_size(directory))}: {directory}")
+                  f"{f' ({frequent})' if frequent else ''}, {human_size(folder_size(directory))}: {directory}")
     for problem in problems:
         console.print(f"note: {problem}")
     console.print(f"Next: demotape process {directory}")
@@ -64,7 +64,7 @@ def loss_note(path: Path, *, of_lines: bool) -> str:
     return f" (recovered: {loss})" if loss else ""
 
 
-def along_lines(job) -> list[str]:
+def reuse_lines(job) -> list[str]:
     """What a recording is to be processed with that is not given now, before it is: what was given the last time, and
     subtitles beside the video."""
     from pipeline.cache.process_inputs import ProcessInputs
@@ -72,15 +72,15 @@ def along_lines(job) -> list[str]:
 
     without = {*job.without, *(("speech",) if job.recogniser else ())}
     try:
-        along = load_previous(job.path, ProcessInputs(job.chat, job.speakers, job.video, job.speech,
+        previous = load_previous(job.path, ProcessInputs(job.chat, job.speakers, job.video, job.speech,
                                                       placement=job.placement), without)
     except DemotapeError:
         return []  # processing says it
-    lines = [f"{job.path}: again with {' and '.join(along.reused)}, given the last time"] if along.reused else []
-    if along.is_sidecar and along.speech:
-        lines.append(f"{job.path}: with the speech in {along.speech.name}, which lies beside the video")
-    elif along.excluded_speech and not job.recogniser:
-        lines.append(f"{job.path}: without the speech in {along.excluded_speech}, which is of another video")
+    lines = [f"{job.path}: again with {' and '.join(previous.reused)}, given the last time"] if previous.reused else []
+    if previous.is_sidecar and previous.speech:
+        lines.append(f"{job.path}: with the speech in {previous.speech.name}, which lies beside the video")
+    elif previous.excluded_speech and not job.recogniser:
+        lines.append(f"{job.path}: without the speech in {previous.excluded_speech}, which is of another video")
     return lines
 
 
@@ -118,8 +118,8 @@ def imported_line(path: Path, imported) -> str:
     """What `import` did with a recording."""
     said = {"new": "imported", "known": "is there already, nothing to do", "renewed": "its new turns were taken in",
             "kept": "is there already; its edits and their turns are kept"}
-    other = f", as another recording has the id {imported.sent_as}" if imported.sent_as else ""
-    return f"{path}: {said[imported.outcome]} ({imported.id}{other})"
+    id_note = f", as another recording has the id {imported.sent_as}" if imported.sent_as else ""
+    return f"{path}: {said[imported.outcome]} ({imported.id}{id_note})"
 
 
 def print_export(console: Console, result) -> None:
@@ -138,18 +138,19 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {count} × {kind} taken out")
 
 
-def print_differences(console: Console, found: list, total: int) -> None:
+def print_differences(console: Console, differences: list, total: int) -> None:
     """What differs between two exports, the newer of which has `total` demonstrations."""
-    kinds, turns = Counter(each.kind for each in found), Counter[str]()
-    for each in found:
-        turns += each.turns
-        more = ", ".join(f"{count} turns {kind}" for kind, count in each.turns.items())
-        console.print(f"{each.kind:8} {each.id} ({each.split}): {'; '.join(filter(None, (*each.reasons, more)))}",
+    kinds, turns = Counter(difference.kind for difference in differences), Counter[str]()
+    for difference in differences:
+        turns += difference.turns
+        more = ", ".join(f"{count} turns {kind}" for kind, count in difference.turns.items())
+        console.print(f"{difference.kind:8} {difference.id} ({difference.split}): "
+                      f"{'; '.join(filter(None, (*difference.reasons, more)))}",
                       markup=False, soft_wrap=True)
-    same = total - kinds["added"] - kinds["changed"]
+    unchanged = total - kinds["added"] - kinds["changed"]
     for name, counts in (("demonstrations", kinds), ("turns", turns)):
-        told = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "removed", "changed"))
-        console.print(f"{name}: {told}{f', {same} the same' if counts is kinds else ''}")
+        changes = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "removed", "changed"))
+        console.print(f"{name}: {changes}{f', {unchanged} the same' if counts is kinds else ''}")
 
 
 def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
@@ -167,25 +168,27 @@ def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
         _print_rows(console, rows)
 
 
-def ranker_figures(told: "Trained") -> dict[str, Any]:
+def ranker_figures(training: "Trained") -> dict[str, Any]:
     """What became of a training, and both scorers on each test split."""
     splits = {split: {"turns": ranker.turns, "recall@10": round(ranker.recall, 4), "mrr": round(ranker.mrr, 4),
                       "lexical_recall@10": round(lexical.recall, 4), "lexical_mrr": round(lexical.mrr, 4)}
-              for split, (ranker, lexical) in told.splits.items()}
-    return {"ranker": str(told.path), "demonstrations": told.demonstrations, "turns": told.turns, "trees": told.trees,
+              for split, (ranker, lexical) in training.splits.items()}
+    return {"ranker": str(training.path), "demonstrations": training.demonstrations, "turns": training.turns,
+            "trees": training.trees,
             "splits": splits}
 
 
-def print_ranker(console: Console, told: "Trained") -> None:
+def print_ranker(console: Console, training: "Trained") -> None:
     """The same as lines, in percent."""
-    kind = f"{told.trees} trees" if told.trees else "a dual encoder"
-    console.print(f"{told.path}: {kind}, learned from {told.turns} turns of {told.demonstrations} demonstrations")
-    if not told.splits:
+    kind = f"{training.trees} trees" if training.trees else "a dual encoder"
+    console.print(f"{training.path}: {kind}, learned from {training.turns} turns of "
+                  f"{training.demonstrations} demonstrations")
+    if not training.splits:
         console.print("no test split in the export, so nothing is measured; export with --splits")
         return
-    width = max(map(len, told.splits))
+    width = max(map(len, training.splits))
     console.print(f"  {'':{width}}  turns  recall@10  lexical    MRR  lexical")
-    for split, (ranker, lexical) in told.splits.items():
+    for split, (ranker, lexical) in training.splits.items():
         console.print(f"  {split:{width}}  {ranker.turns:5}  {100 * ranker.recall:9.1f}  {100 * lexical.recall:7.1f}  "
                       f"{100 * ranker.mrr:5.1f}  {100 * lexical.mrr:7.1f}")
 
@@ -194,9 +197,11 @@ def print_judges(console: Console, judges: "list[Figures]", labelled: bool) -> N
     """What each judge said, how it agrees with people where there are labels, and what it took."""
     rows: list[tuple[str, ...]]
     rows = [("judge", "judged", "failed", "success", "failure", "unknown", "median s", "tokens in", "tokens out")]
-    rows += [(each.judge, f"{each.judged}", f"{each.failed}", *(f"{count}" for count in each.verdicts.values()),
-              _cell(each.median_seconds, ".1f"), _cell(each.prompt_tokens, ","), _cell(each.completion_tokens, ","))
-             for each in judges]
+    rows += [(figures.judge, f"{figures.judged}", f"{figures.failed}",
+              *(f"{count}" for count in figures.verdicts.values()),
+              _cell(figures.median_seconds, ".1f"), _cell(figures.prompt_tokens, ","),
+              _cell(figures.completion_tokens, ","))
+             for figures in judges]
     _print_rows(console, rows)
     if not labelled:
         return
@@ -205,9 +210,9 @@ def print_judges(console: Console, judges: "list[Figures]", labelled: bool) -> N
     letters = {"success": "S", "failure": "F", "unknown": "?"}
     rows = [("judge", "labelled", "agreement", "kappa", "95 % interval",
              *(f"{letters[said]}-{letters[verdict]}" for said, verdict in cells))]
-    rows += [(each.judge, f"{each.labelled}", _cell(each.agreement, ".1%"), _cell(each.kappa, ".2f"),
-              "-" if each.low is None else f"{each.low:.2f} to {each.high:.2f}",
-              *(f"{each.confusion[said][verdict]}" for said, verdict in cells)) for each in judges]
+    rows += [(figures.judge, f"{figures.labelled}", _cell(figures.agreement, ".1%"), _cell(figures.kappa, ".2f"),
+              "-" if figures.low is None else f"{figures.low:.2f} to {figures.high:.2f}",
+              *(f"{figures.confusion[said][verdict]}" for said, verdict in cells)) for figures in judges]
     _print_rows(console, rows)
 
 
@@ -218,8 +223,8 @@ def _cell(value: float | None, form: str) -> str:
 def _print_rows(console: Console, rows: list[tuple[str, ...]]) -> None:
     """A table: names to the left, figures to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for first, *others in rows:
-        cells = (cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True))
+    for first, *figures in rows:
+        cells = (cell.rjust(width) for cell, width in zip(figures, widths[1:], strict=True))
         console.print("  ".join(("", first.ljust(widths[0]), *cells)))
 
 

@@ -26,10 +26,10 @@ def task_add(file: Path, project: str | None, propose: bool, db: str | None, dat
     from curator_web.tasks import bank, files
     from curator_web.users import projects
 
-    given, opened = files.read(file), database(db, data)
-    added = bank.add_all(opened, projects.named(opened, project), given, PROPOSED if propose else ACCEPTED)
-    alike = sum(bool(each.alike) for each in added)
-    errors.print(f"{len(added):,} tasks were added; {alike:,} of them are nearly the same as others of their site.")
+    tasks, opened = files.read(file), database(db, data)
+    added = bank.add_all(opened, projects.named(opened, project), tasks, PROPOSED if propose else ACCEPTED)
+    similar = sum(bool(task.alike) for task in added)
+    errors.print(f"{len(added):,} tasks were added; {similar:,} of them are nearly the same as others of their site.")
 
 
 @task.command("list")

@@ -57,7 +57,7 @@ def counted(title: str):
             task, completed=done, total=total, description=f"{title}: {printable(name[-60:])}" if name else title)
 
 
-def tell(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a result. Where it goes to the terminal that also shows a bar, the bar makes room for it."""
     (errors if console.is_terminal and errors.is_terminal else console).print(line)
 
@@ -83,8 +83,8 @@ def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url:
     return open_database(db or default_db_url(data)), open_store(data, blobs, endpoint_url)
 
 
-def complain(kind: str, what: DemotapeError | str) -> None:
-    errors.print(f"{kind}: {printable(str(what))}", style="red")
+def complain(kind: str, problem: DemotapeError | str) -> None:
+    errors.print(f"{kind}: {printable(str(problem))}", style="red")
 
 
 def printable(text: str) -> str:

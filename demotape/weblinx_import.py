@@ -77,8 +77,8 @@ class _Turn:
         try:
             return self._chat() if self._turn["type"] == "chat" else self._browser()
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            what = f"no field {str(error)[:80]}" if isinstance(error, KeyError) else "a value is of another kind"
-            raise InputError(f"{self._where}: is not as WebLINX writes turns ({what})") from None
+            problem = f"no field {str(error)[:80]}" if isinstance(error, KeyError) else "a value is of another kind"
+            raise InputError(f"{self._where}: is not as WebLINX writes turns ({problem})") from None
 
     def _chat(self) -> ChatTurn:
         return {"id": f"t{self._number}", "type": "chat", "timestamp": float(self._turn["timestamp"]),
@@ -142,22 +142,23 @@ def _table(page: bytes, boxes: dict[str, Any]) -> list[TableRow]:
     except (etree.ParserError, ValueError):
         return []
     rows: list[TableRow] = []
-    for found in tree.iter(etree.Element):
-        uid = found.get(UID)
+    for element in tree.iter(etree.Element):
+        uid = element.get(UID)
         if uid in boxes and (box := _box(boxes[uid], 1)):
-            name = found.get("aria-label") or " ".join("".join(found.itertext()).split())
-            rows.append({"uid": uid, "tag": str(found.tag), "role": found.get("role", ""), "name": name[:NAME_LENGTH],
+            name = element.get("aria-label") or " ".join("".join(element.itertext()).split())
+            rows.append({"uid": uid, "tag": str(element.tag), "role": element.get("role", ""),
+                         "name": name[:NAME_LENGTH],
                          "frame": [], "bbox": box, "visible": True,
-                         "clickable": found.tag in CLICKABLE or found.get("onclick") is not None})
+                         "clickable": element.tag in CLICKABLE or element.get("onclick") is not None})
     return rows
 
 
 def _pointer(arguments: dict[str, Any], zoom: float) -> dict[str, Any]:
     properties = arguments.get("properties") or {}
-    held = [key for name, key in (("altKey", "Alt"), ("ctrlKey", "Control"), ("metaKey", "Meta"),
-                                  ("shiftKey", "Shift")) if properties.get(name)]
+    modifiers = [key for name, key in (("altKey", "Alt"), ("ctrlKey", "Control"), ("metaKey", "Meta"),
+                                       ("shiftKey", "Shift")) if properties.get(name)]
     return {"x": float(properties["clientX"]) / zoom, "y": float(properties["clientY"]) / zoom,
-            "button": int(properties.get("button") or 0), "modifiers": held}
+            "button": int(properties.get("button") or 0), "modifiers": modifiers}
 
 
 def _load(arguments: dict[str, Any], _zoom: float) -> dict[str, Any]:

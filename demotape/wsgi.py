@@ -20,7 +20,7 @@ from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from curator_web import create_app
-from curator_web.db.one_at_a_time import OneAtATime
+from curator_web.db.request_lock import OneAtATime
 from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.exports import FROM_STORE
@@ -28,7 +28,7 @@ from schemas import InputError
 
 from .environment import metrics_token, model, openid, traces, webhook_networks
 from .importing import import_package
-from .run_again import run_again
+from .rerun import run_again
 
 
 def make_app() -> Flask:
@@ -56,8 +56,8 @@ def make_app() -> Flask:
 
 
 def _days(name: str, otherwise: float) -> float:
-    given = os.environ.get(name, str(otherwise))
+    value = os.environ.get(name, str(otherwise))
     try:
-        return float(given)
+        return float(value)
     except ValueError:
-        raise InputError(f"{name}: {given[:20]!r} is not a number of days") from None
+        raise InputError(f"{name}: {value[:20]!r} is not a number of days") from None

@@ -15,14 +15,14 @@ from recorder.devtools.sessions import ProtocolError
 from schemas import REDACTED
 from schemas.types import Element
 
-from .finding import Found, NotFound, World, ask, box, find, related
+from .finding import ElementMatch, ElementNotFound, World, box, call_on, find, related
 from .keys import changed, type_text
 
 _BUTTONS = ("left", "middle", "right")
-_STEADY, _LOOKS = 0.03, 20  # seconds between two looks whether an element moves; how many
-_ASKED = 0.04  # seconds between two looks for an element
+_STEADY_POLL_S, _MAX_STEADY_POLLS = 0.03, 20  # seconds between two looks whether an element moves; how many
+_FIND_POLL_S = 0.04  # seconds between two looks for an element
 _STEPS = 10  # movements of a drag
-_SEEN = 400  # CSS pixels of a part's height that are likely in sight
+_VISIBLE_HEIGHT_PX = 400  # CSS pixels of a part's height that are likely in sight
 _PRESSED = 9  # square pixels that can be pressed
 _FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
@@ -79,7 +79,7 @@ class Actor:
         self._uploads = uploads
         self._patience = patience
         self._ahead = ahead
-        self._does: dict[str, Callable[[Mapping[str, Any], Found | None, Element | None], Awaitable[None]]] = {
+        self._does: dict[str, Callable[[Mapping[str, Any], ElementMatch | None, Element | None], Awaitable[None]]] = {
             "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
             "change": self._change, "submit": self._submit, "scroll": self._scroll, "copy": self._copy,
             "paste": self._paste, "press": self._press, "drag": self._drag, "upload": self._upload,
@@ -87,10 +87,10 @@ class Actor:
         }
 
     async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
-                  ready: Callable[[], Awaitable[object]] | None = None) -> Found | None:
-        """Do one action; returns the element that was found for it, if it has one. `ready`: what must be done before,
-        while the element is looked for. Raises ActionFailed, also where the page hangs for good, and NotFound where
-        there is no such element, or not surely."""
+                  ready: Callable[[], Awaitable[object]] | None = None) -> ElementMatch | None:
+        """Do one action; returns the match of its element, if it has one. `ready`: what must be done before, while the
+        element is searched. Raises ActionFailed, also where the page hangs for good, and ElementNotFound where there is
+        no such element, or it is ambiguous."""
         if intent not in self._does:
             raise ActionFailed(f"{intent} cannot be done in a page")
         typed = sum(len(value) for value in arguments.values() if isinstance(value, str))
@@ -101,39 +101,39 @@ class Actor:
             raise ActionFailed("the page does not answer any more") from None
 
     async def _act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
-                   ready: Callable[[], Awaitable[object]] | None) -> Found | None:
-        found = await self._find(element) if element and element["tag"] != "html" else None
+                   ready: Callable[[], Awaitable[object]] | None) -> ElementMatch | None:
+        match = await self._find(element) if element and element["tag"] != "html" else None
         if ready:
             await ready()
         try:
-            await self._does[intent](arguments, found, element)
+            await self._does[intent](arguments, match, element)
         except (PlaywrightError, ProtocolError) as error:
             raise ActionFailed(f"{intent}: {_first_line(error)}") from None
-        return found
+        return match
 
-    async def _find(self, element: Element) -> Found:
+    async def _find(self, element: Element) -> ElementMatch:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
         while True:
             try:
                 return await find(self._worlds(), element)
-            except (NotFound, ProtocolError) as error:
+            except (ElementNotFound, ProtocolError) as error:
                 if loop.time() > until:
-                    raise NotFound(str(error)) from None
-            await asyncio.sleep(_ASKED)
+                    raise ElementNotFound(str(error)) from None
+            await asyncio.sleep(_FIND_POLL_S)
 
-    async def _point(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None
+    async def _point(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None
                      ) -> tuple[float, float]:
         """Where to press: as far into the element as it was pressed, once it stands still."""
         x, y = arguments.get("x"), arguments.get("y")
-        if found is None:
+        if match is None:
             if x is None or y is None:
                 raise ActionFailed("neither an element nor a point is told")
             return x, y
-        place = await self._steady(found, element)
-        if element and x is not None and y is not None and _stood(element, place):
+        box_rect = await self._steady(match, element)
+        if element and x is not None and y is not None and _matches_recorded_box(element, box_rect):
             return x, y  # at an edge, what lies beside or above it counts
-        left, top, width, height = place
+        left, top, width, height = box_rect
         before = element["bbox"] if element else None
         across, down = 0.5, 0.5
         if before and x is not None and y is not None and before["width"] and before["height"]:
@@ -141,72 +141,73 @@ class Actor:
             down = min(max((y - before["y"]) / before["height"], _EDGE), 1 - _EDGE)
         return left + width * across, top + height * down
 
-    async def _steady(self, found: Found, element: Element | None) -> tuple[float, float, float, float]:
+    async def _steady(self, match: ElementMatch, element: Element | None) -> tuple[float, float, float, float]:
         """The box of an element once it is shown and stands still. A page that is not there yet shows it later, or
         another one in its place. Where it stands as it was recorded, a person could press it: it is left there, also
         where a part of it is out of sight."""
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
-        if (element and element["bbox"] and (stands := await _shown(found, scrolled=False))
-                and _stood(element, stands)):
-            return stands
-        place = await _shown(found)
-        for _ in range(_LOOKS):
-            while place is None:
+        if (element and element["bbox"] and (box_unscrolled := await _shown_box(match, scrolled=False))
+                and _matches_recorded_box(element, box_unscrolled)):
+            return box_unscrolled
+        box_rect = await _shown_box(match)
+        for _ in range(_MAX_STEADY_POLLS):
+            while box_rect is None:
                 if loop.time() > until:
                     raise ActionFailed("the element is not shown")
-                await asyncio.sleep(_ASKED)
-                found = await self._find(element) if element else found
-                place = await _shown(found)
-            await asyncio.sleep(_STEADY)
-            if (now := await _shown(found)) == place:
+                await asyncio.sleep(_FIND_POLL_S)
+                match = await self._find(element) if element else match
+                box_rect = await _shown_box(match)
+            await asyncio.sleep(_STEADY_POLL_S)
+            if (now := await _shown_box(match)) == box_rect:
                 break
-            place = now
-        if place is None:
+            box_rect = now
+        if box_rect is None:
             raise ActionFailed("the element is not shown")
-        return place
+        return box_rect
 
-    async def _press_mouse(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None,
+    async def _press_mouse(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None,
                            count: int) -> None:
-        if arguments.get("keyboard") and found:
-            await self._focus(found)
+        if arguments.get("keyboard") and match:
+            await self._focus(match)
             await self._page.keyboard.press("Enter" if element and element["tag"] in ("a", "button") else "Space")
             return
-        x, y = await self._point(arguments, found, element)
-        held = arguments.get("modifiers", ())
+        x, y = await self._point(arguments, match, element)
+        modifiers = arguments.get("modifiers", ())
         async with AsyncExitStack() as stack:
-            for key in held:
+            for key in modifiers:
                 await self._page.keyboard.down(key)
                 stack.push_async_callback(self._page.keyboard.up, key)
             number = arguments.get("button", 0)
             button: Any = _BUTTONS[number] if number in range(3) else "left"
             await self._page.mouse.click(x, y, button=button, click_count=count)
 
-    async def _click(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
-        await self._press_mouse(arguments, found, element, 1)
+    async def _click(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
+        await self._press_mouse(arguments, match, element, 1)
 
-    async def _click_twice(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
-        x, y = await self._point(arguments, found, element)
+    async def _click_twice(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element
+                           | None) -> None:
+        x, y = await self._point(arguments, match, element)
         await self._page.mouse.dblclick(x, y)
 
-    async def _hover(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
-        x, y = await self._point(arguments, found, element)
+    async def _hover(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
+        x, y = await self._point(arguments, match, element)
         await self._page.mouse.move(x, y, steps=2)
 
-    async def _focus(self, found: Found) -> None:
-        if not await ask(found, _FOCUSED):
-            await found.session.send("DOM.focus", {"objectId": found.object_id})
+    async def _focus(self, match: ElementMatch) -> None:
+        if not await call_on(match, _FOCUSED):
+            await match.session.send("DOM.focus", {"objectId": match.object_id})
 
-    async def _type(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+    async def _type(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
         """Type what makes a field's text the wanted one: what stays of it is left alone, as the person did."""
         wanted = arguments["text"]
         secret = REDACTED in wanted
         wanted = wanted.replace(REDACTED, _SECRET)
         keyboard = self._page.keyboard
-        if found:
-            await self._focus(found)
-            before = await ask(found, _VALUE) or ""
-            if before and await self._select(found, before, "" if secret else wanted):
+        if match:
+            await self._focus(match)
+            before = await call_on(match, _VALUE) or ""
+            if before and await self._select(match, before, "" if secret else wanted):
                 first, last = changed(before, "" if secret else wanted)
                 wanted = wanted if secret else wanted[first:len(wanted) - last]
                 if not wanted:
@@ -217,45 +218,45 @@ class Actor:
                     await keyboard.press("Delete")
         await type_text(keyboard, wanted, ahead=self._ahead)
 
-    async def _select(self, found: Found, before: str, wanted: str) -> bool:
+    async def _select(self, match: ElementMatch, before: str, wanted: str) -> bool:
         """Select the part of a field's text that is to change; False where a field does not let itself be told."""
         first, last = changed(before, wanted)
-        return bool(await ask(found, _SELECT, first, len(before) - last))
+        return bool(await call_on(match, _SELECT, first, len(before) - last))
 
-    async def _change(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
-        if not found or not element:
+    async def _change(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
+        if not match or not element:
             raise ActionFailed("change: no element is told")
         if "checked" in arguments:
-            await self._tick(found)
+            await self._tick(match)
         elif element["tag"] == "select":
-            await self._choose(found, arguments.get("value"), arguments.get("label"))
+            await self._choose(match, arguments.get("value"), arguments.get("label"))
         else:
-            await self._focus(found)
-            await ask(found, _SET, arguments.get("value", ""))
+            await self._focus(match)
+            await call_on(match, _SET, arguments.get("value", ""))
 
-    async def _tick(self, found: Found) -> None:
+    async def _tick(self, match: ElementMatch) -> None:
         """Press a box or button that is ticked, or its label where it is not shown itself."""
         size = self._page.viewport_size or await self._page.evaluate("({ width: innerWidth, height: innerHeight })")
-        for target in (found, await related(found, "(e) => e.labels?.[0] ?? null")):
-            place = await box(target) if target else None
-            if target and place and place[2] * place[3] >= _PRESSED:
+        for target in (match, await related(match, "(e) => e.labels?.[0] ?? null")):
+            box_rect = await box(target) if target else None
+            if target and box_rect and box_rect[2] * box_rect[3] >= _PRESSED:
                 x, y = await self._point({}, target, None)
                 if 0 <= x < size["width"] and 0 <= y < size["height"]:
                     await self._page.mouse.click(x, y)
                     return
         raise ActionFailed("neither the element nor its label is shown")
 
-    async def _choose(self, found: Found, value: str | None, label: str | None) -> None:
+    async def _choose(self, match: ElementMatch, value: str | None, label: str | None) -> None:
         """Choose from a select by its list and keys, so that the page is told once; by script where several may be
         chosen, or that did not do it."""
-        options = await ask(found, _OPTIONS, value, label)
+        options = await call_on(match, _OPTIONS, value, label)
         if options["to"] < 0:
             raise ActionFailed(f"there is no option {label or value!r}"[:200])
-        await self._focus(found)
+        await self._focus(match)
         keyboard, distance = self._page.keyboard, options["to"] - options["from"]
         key = "ArrowDown" if distance > 0 else "ArrowUp"
         if options["several"] or options["from"] < 0 or abs(distance) > _FAR:
-            await ask(found, _CHOOSE, value, label)
+            await call_on(match, _CHOOSE, value, label)
         elif abs(distance) == 1:
             await keyboard.press(key)
         elif distance:
@@ -264,55 +265,57 @@ class Actor:
                 await keyboard.press(key)
             await keyboard.press("Enter")
             with suppress(ProtocolError):  # the page has gone on
-                if (await ask(found, _OPTIONS, value, label))["from"] == options["from"]:
-                    await ask(found, _CHOOSE, value, label)
+                if (await call_on(match, _OPTIONS, value, label))["from"] == options["from"]:
+                    await call_on(match, _CHOOSE, value, label)
 
-    async def _submit(self, _arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
-        if found:
-            await ask(found, _READY_TO_SUBMIT)
+    async def _submit(self, _arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element
+                      | None) -> None:
+        if match:
+            await call_on(match, _READY_TO_SUBMIT)
         await self._page.keyboard.press("Enter")
 
-    async def _press(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
-        if found and element and element["tag"] not in ("body", "html"):
+    async def _press(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
+        if match and element and element["tag"] not in ("body", "html"):
             with suppress(ProtocolError):  # it takes no focus
-                await self._focus(found)
+                await self._focus(match)
         key = arguments["key"]
         await self._page.keyboard.press(f"{key.removesuffix(' ')}Space" if key.endswith(" ") else key)
 
-    async def _scroll(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+    async def _scroll(self, arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element | None) -> None:
         """Turn the wheel over what is scrolled; what that leaves, as over a part that scrolls too, is set by script."""
         x, y = arguments["x"], arguments["y"]
-        if found is None:
+        if match is None:
             width, height = await self._page.evaluate("() => [innerWidth, innerHeight]")
-            place: tuple[float, float, float, float] | None = (0, 0, width, height)
+            box_rect: tuple[float, float, float, float] | None = (0, 0, width, height)
             offsets = partial(self._page.evaluate, _PAGE_OFFSETS)
         else:
-            place, offsets = await box(found), partial(ask, found, _OFFSETS)
-        if place:
+            box_rect, offsets = await box(match), partial(call_on, match, _OFFSETS)
+        if box_rect:
             left, top = await offsets()
-            await self._page.mouse.move(place[0] + place[2] / 2, place[1] + min(place[3], _SEEN) / 2)
+            await self._page.mouse.move(box_rect[0] + box_rect[2] / 2, box_rect[1]
+                                        + min(box_rect[3], _VISIBLE_HEIGHT_PX) / 2)
             await self._page.mouse.wheel(x - left, y - top)
             await self._until_at(offsets, x, y)
-        if found is None:
+        if match is None:
             await self._page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })", [x, y])
         else:
-            await ask(found, _SCROLL, x, y)
+            await call_on(match, _SCROLL, x, y)
 
     async def _until_at(self, offsets: Callable[[], Awaitable[list[float]]], x: float, y: float) -> None:
         """Wait until the wheel has brought it there, or has had its time."""
-        for _ in range(_LOOKS):
+        for _ in range(_MAX_STEADY_POLLS):
             left, top = await offsets()
             if abs(left - x) <= 1 and abs(top - y) <= 1:
                 return
-            await asyncio.sleep(_STEADY)
+            await asyncio.sleep(_STEADY_POLL_S)
 
-    async def _copy(self, _arguments: Mapping[str, Any], _found: Found | None, _element: Element | None) -> None:
+    async def _copy(self, _arguments: Mapping[str, Any], _match: ElementMatch | None, _element: Element | None) -> None:
         await self._page.keyboard.press("Control+c")
 
-    async def _paste(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
-        if found:
+    async def _paste(self, arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element | None) -> None:
+        if match:
             with suppress(ProtocolError):
-                await self._focus(found)
+                await self._focus(match)
         await self._put_on_clipboard(arguments["text"])
         await self._page.keyboard.press("Control+v")
 
@@ -332,18 +335,18 @@ class Actor:
         finally:
             await context.close()
 
-    async def _drag(self, arguments: Mapping[str, Any], found: Found | None, element: Element | None) -> None:
+    async def _drag(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
         begin, end = arguments["from"], arguments["to"]
-        x, y = await self._point(begin, found, element)
+        x, y = await self._point(begin, match, element)
         mouse = self._page.mouse
         await mouse.move(x, y)
         await mouse.down()
         await mouse.move(x + end["x"] - begin["x"], y + end["y"] - begin["y"], steps=_STEPS)
         await mouse.up()
 
-    async def _upload(self, arguments: Mapping[str, Any], found: Found | None, _element: Element | None) -> None:
+    async def _upload(self, arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element | None) -> None:
         """Choose files of the recorded names; they stay until the run ends, as a form may send them later."""
-        if not found:
+        if not match:
             raise ActionFailed("upload: no element is told")
         folder = Path(tempfile.mkdtemp(dir=self._uploads))
         paths = []
@@ -352,9 +355,9 @@ class Actor:
             path.parent.mkdir()
             path.write_bytes(_FILE)
             paths.append(str(path))
-        await found.session.send("DOM.setFileInputFiles", {"files": paths, "objectId": found.object_id})
+        await match.session.send("DOM.setFileInputFiles", {"files": paths, "objectId": match.object_id})
 
-    async def _load(self, arguments: Mapping[str, Any], _found: Found | None, _element: Element | None) -> None:
+    async def _load(self, arguments: Mapping[str, Any], _match: ElementMatch | None, _element: Element | None) -> None:
         url = arguments["url"]
         if not url.startswith(("http://", "https://")) and url != "about:blank":
             raise ActionFailed("only http and https addresses are opened")
@@ -370,19 +373,20 @@ class Actor:
         await self._page.reload(wait_until="commit", timeout=_GOING)
 
 
-async def _shown(found: Found, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
+async def _shown_box(match: ElementMatch, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
     """The box of an element; None where it has none, as it is not shown or gone."""
     try:
-        return await box(found, scrolled=scrolled)
+        return await box(match, scrolled=scrolled)
     except ProtocolError:
         return None
 
 
-def _stood(element: Element, place: tuple[float, float, float, float]) -> bool:
+def _matches_recorded_box(element: Element, box_rect: tuple[float, float, float, float]) -> bool:
     """Whether a box is that of an element as it was recorded."""
     box = element["bbox"]
     recorded = (box["x"], box["y"], box["width"], box["height"]) if box else ()
-    return bool(recorded) and all(abs(one - other) < 1 for one, other in zip(place, recorded, strict=True))
+    return bool(recorded) and all(abs(actual - expected) < 1 for actual,
+                                  expected in zip(box_rect, recorded, strict=True))
 
 
 def _file_name(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 from schemas import limits
 
 _NAME = 200  # characters of a uid, a key or a file's name
-_MOST = 1000  # texts in a list
+_MAX_TEXTS = 1000  # texts in a list
 _WAIT = 600_000  # milliseconds
 _BUTTONS = ("left", "middle", "right")
 _MODIFIERS = {"Alt": "Alt", "Control": "Control", "ControlOrMeta": "Control", "Meta": "Meta", "Shift": "Shift"}
@@ -25,7 +25,7 @@ _SPEAKERS = ("instructor", "navigator")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedAction:
     """An action that a string asks for.
 
     `intent`: one of ours (schemas/shared.json), or wait. The target is told by its `uid`, by the `number` of a box in
@@ -41,19 +41,19 @@ class Asked:
     grammar: str = ""
 
 
-class Wrong(Exception):
-    """What is wrong in a string: `at` which place, from 0, and what would be `right`."""
+class ActionSyntaxError(Exception):
+    """What is wrong in a string: `at` which place, from 0, and what would be `example`."""
 
-    def __init__(self, at: int, what: str, right: str):
-        super().__init__(what)
-        self.at, self.what, self.right = at, what, right
+    def __init__(self, offset: int, message: str, example: str):
+        super().__init__(message)
+        self.offset, self.problem, self.example = offset, message, example
 
 
 @dataclass(frozen=True)
 class Value:
     """A value in a call, and where it stands."""
 
-    at: int
+    offset: int
     value: Any
 
 
@@ -67,56 +67,56 @@ class Call:
     end: int
 
 
-Told = Mapping[str, Any]
-Made = tuple[str, dict[str, Any], str | None]  # intent, arguments, uid
+Arguments = Mapping[str, Any]
+IntentArguments = tuple[str, dict[str, Any], str | None]  # intent, arguments, uid
 
 
 @dataclass(frozen=True)
 class Form:
-    """An action by name. `takes`: its values in order, `?` after those that may be missing; `right`: an example."""
+    """An action by name. `parameters`: their names in order, `?` after optional ones; `example`: a valid call."""
 
-    takes: str
-    make: Callable[[Told], Made]
-    right: str
+    parameters: str
+    make: Callable[[Arguments], IntentArguments]
+    example: str
 
 
-def made(call: Call, forms: Mapping[str, Form], grammar: str) -> Asked:
-    """What a call asks for; raises Wrong."""
+def parsed_action(call: Call, forms: Mapping[str, Form], grammar: str) -> ParsedAction:
+    """What a call asks for; raises ActionSyntaxError."""
     form = find(call.name, forms, grammar)
-    intent, arguments, uid = _made(call, form)
-    return Asked(intent, arguments, uid, grammar=grammar)
+    intent, arguments, uid = _build(call, form)
+    return ParsedAction(intent, arguments, uid, grammar=grammar)
 
 
 def find(name: str, forms: Mapping[str, Form], grammar: str) -> Form:
-    """An action by its name; raises Wrong, with the action that has the likest name."""
+    """An action by its name; raises ActionSyntaxError, with the action that has the likest name."""
     if name in forms:
         return forms[name]
     likest = get_close_matches(name[:40], forms, 1) or ["click"]
-    raise Wrong(0, f"{name[:40]!r} is no action of {grammar}", forms[likest[0]].right)
+    raise ActionSyntaxError(0, f"{name[:40]!r} is no action of {grammar}", forms[likest[0]].example)
 
 
-def _made(call: Call, form: Form) -> Made:
-    names = form.takes.replace("?", "").split()
-    told: dict[str, Any] = {}
+def _build(call: Call, form: Form) -> IntentArguments:
+    names = form.parameters.replace("?", "").split()
+    arguments: dict[str, Any] = {}
     if len(call.positional) > len(names):
         odd = call.positional[len(names)]
-        raise Wrong(odd.at, f"{call.name} takes {_count(len(names))}", form.right)
+        raise ActionSyntaxError(odd.offset, f"{call.name} takes {_count(len(names))}", form.example)
     for name, value in (*zip(names, call.positional, strict=False), *call.named):
         if name not in names:
-            raise Wrong(value.at, f"{call.name} takes no {name[:40]!r}", form.right)
-        if name in told:
-            raise Wrong(value.at, f"{name} is told twice", form.right)
+            raise ActionSyntaxError(value.offset, f"{call.name} takes no {name[:40]!r}", form.example)
+        if name in arguments:
+            raise ActionSyntaxError(value.offset, f"{name} is told twice", form.example)
         try:
-            told[name] = _KINDS[name](value.value)
+            arguments[name] = _KINDS[name](value.value)
         except ValueError as error:
-            raise Wrong(value.at, f"{name} {error}", form.right) from None
-    for name in form.takes.split():
-        if not name.endswith("?") and name not in told:
-            raise Wrong(call.end, f"{name} is missing", form.right)
+            raise ActionSyntaxError(value.offset, f"{name} {error}", form.example) from None
+    for name in form.parameters.split():
+        if not name.endswith("?") and name not in arguments:
+            raise ActionSyntaxError(call.end, f"{name} is missing", form.example)
     try:
-        return form.make(told)
+        return form.make(arguments)
     except ValueError as error:
-        raise Wrong(call.end, str(error), form.right) from None
+        raise ActionSyntaxError(call.end, str(error), form.example) from None
 
 
 def _count(number: int) -> str:
@@ -165,30 +165,30 @@ def _address(value: Any) -> str:
     return value.strip()
 
 
-def _whole(value: Any) -> int:
+def _integer(value: Any) -> int:
     if (isinstance(value, bool) or not isinstance(value, int | float)
             or not abs(value) <= limits.MAX_INTEGER or value % 1):
         raise ValueError("has to be a whole number")
     return int(value)
 
 
-def _place(value: Any) -> int:
-    if _whole(value) < 0:
+def _index(value: Any) -> int:
+    if _integer(value) < 0:
         raise ValueError("has to be 0 or more")
-    return _whole(value)
+    return _integer(value)
 
 
 def _texts(value: Any) -> list[str]:
     texts = [value] if isinstance(value, str) else value
-    if not isinstance(texts, list | tuple) or not 0 < len(texts) <= _MOST or not all(
-            isinstance(each, str) for each in texts):
+    if not isinstance(texts, list | tuple) or not 0 < len(texts) <= _MAX_TEXTS or not all(
+            isinstance(text, str) for text in texts):
         raise ValueError("has to be a text in quotes or a list of them")
     return list(texts)
 
 
 def _files(value: Any) -> list[str]:
     """Names alone: where they lay is nothing to the page, and no file of this machine is ever sent."""
-    return [_named(each.replace("\\", "/").rstrip("/").rpartition("/")[2]) for each in _texts(value)]
+    return [_named(text.replace("\\", "/").rstrip("/").rpartition("/")[2]) for text in _texts(value)]
 
 
 def _button(value: Any) -> int:
@@ -224,31 +224,31 @@ def _flag(value: Any) -> bool:
 _KINDS: dict[str, Callable[[Any], Any]] = {
     "bid": _uid, "from_bid": _uid, "to_bid": _uid, "uid": _uid, "value": _text, "text": _text, "reason": _text,
     "utterance": _text, "speaker": _speaker, "key": _key, "key_comb": _key, "url": _address, "options": _texts,
-    "file": _files, "button": _button, "modifiers": _modifiers, "index": _place, "target": _whole, "origin": _whole,
+    "file": _files, "button": _button, "modifiers": _modifiers, "index": _index, "target": _integer, "origin": _integer,
     "wait_ms": _milliseconds, "enable_autocomplete_menu": _flag,
 } | dict.fromkeys(("x", "y", "delta_x", "delta_y", "from_x", "from_y", "to_x", "to_y"), number)
-NUMBERS = frozenset(name for name, kind in _KINDS.items() if kind in (number, _whole))
+NUMBERS = frozenset(name for name, kind in _KINDS.items() if kind in (number, _integer))
 
 
-def _some(told: Told, *names: str) -> dict[str, Any]:
-    return {name: told[name] for name in names if name in told}
+def _subset(arguments: Arguments, *names: str) -> dict[str, Any]:
+    return {name: arguments[name] for name in names if name in arguments}
 
 
-def _pointer(intent: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, _some(told, "x", "y", "button", "modifiers"), told.get("bid"))
+def _pointer(intent: str) -> Callable[[Arguments], IntentArguments]:
+    return lambda arguments: (intent, _subset(arguments, "x", "y", "button", "modifiers"), arguments.get("bid"))
 
 
-def _pointed(intent: str) -> Callable[[Told], Made]:
+def _pointed(intent: str) -> Callable[[Arguments], IntentArguments]:
     """WebLINX: on an element, or at a place."""
-    def make(told: Told) -> Made:
-        if "uid" not in told and not {"x", "y"} <= told.keys():
+    def make(arguments: Arguments) -> IntentArguments:
+        if "uid" not in arguments and not {"x", "y"} <= arguments.keys():
             raise ValueError("uid is missing")
-        return intent, _some(told, "x", "y"), told.get("uid")
+        return intent, _subset(arguments, "x", "y"), arguments.get("uid")
     return make
 
 
-def _no_more(intent: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, {}, told.get("uid"))
+def _no_more(intent: str) -> Callable[[Arguments], IntentArguments]:
+    return lambda arguments: (intent, {}, arguments.get("uid"))
 
 
 def said(text: str, speaker: str = "navigator") -> dict[str, Any]:
@@ -256,17 +256,17 @@ def said(text: str, speaker: str = "navigator") -> dict[str, Any]:
     return {"speaker": speaker, "utterance": text}
 
 
-def _choose(told: Told) -> Made:
-    options = told["options"]
-    return "change", {"value": options[0]} if len(options) == 1 else {"values": options}, told["bid"]
+def _choose(arguments: Arguments) -> IntentArguments:
+    options = arguments["options"]
+    return "change", {"value": options[0]} if len(options) == 1 else {"values": options}, arguments["bid"]
 
 
-def _drag(told: Told) -> Made:
-    begin, end = ({"x": told[f"{side}_x"], "y": told[f"{side}_y"]} for side in ("from", "to"))
+def _drag(arguments: Arguments) -> IntentArguments:
+    begin, end = ({"x": arguments[f"{side}_x"], "y": arguments[f"{side}_y"]} for side in ("from", "to"))
     return "drag", {"from": begin, "to": end}, None
 
 
-def _half(told: Told) -> Made:
+def _partial(arguments: Arguments) -> IntentArguments:
     raise ValueError("this is but a part of an action")
 
 
@@ -275,66 +275,73 @@ BROWSERGYM: dict[str, Form] = {
     "click": Form("bid button? modifiers?", _pointer("click"), "click('12')"),
     "dblclick": Form("bid button? modifiers?", _pointer("dblclick"), "dblclick('12')"),
     "hover": Form("bid", _pointer("hover"), "hover('12')"),
-    "focus": Form("bid", lambda told: ("click", {"focus_only": True}, told["bid"]), "focus('12')"),
+    "focus": Form("bid", lambda arguments: ("click", {"focus_only": True}, arguments["bid"]), "focus('12')"),
     "fill": Form("bid value enable_autocomplete_menu?",
-                 lambda told: ("textInput", {"text": told["value"]}, told["bid"]), "fill('12', 'two lamps')"),
-    "clear": Form("bid", lambda told: ("textInput", {"text": ""}, told["bid"]), "clear('12')"),
-    "check": Form("bid", lambda told: ("change", {"checked": True}, told["bid"]), "check('12')"),
-    "uncheck": Form("bid", lambda told: ("change", {"checked": False}, told["bid"]), "uncheck('12')"),
+                 lambda arguments: ("textInput", {"text": arguments["value"]}, arguments["bid"]),
+                 "fill('12', 'two lamps')"),
+    "clear": Form("bid", lambda arguments: ("textInput", {"text": ""}, arguments["bid"]), "clear('12')"),
+    "check": Form("bid", lambda arguments: ("change", {"checked": True}, arguments["bid"]), "check('12')"),
+    "uncheck": Form("bid", lambda arguments: ("change", {"checked": False}, arguments["bid"]), "uncheck('12')"),
     "select_option": Form("bid options", _choose, "select_option('12', 'Price')"),
-    "press": Form("bid key_comb", lambda told: ("press", {"key": told["key_comb"]}, told["bid"]),
+    "press": Form("bid key_comb", lambda arguments: ("press", {"key": arguments["key_comb"]}, arguments["bid"]),
                   "press('12', 'Enter')"),
-    "drag_and_drop": Form("from_bid to_bid", lambda told: ("drag", {"to_uid": told["to_bid"]}, told["from_bid"]),
+    "drag_and_drop": Form("from_bid to_bid",
+                          lambda arguments: ("drag", {"to_uid": arguments["to_bid"]}, arguments["from_bid"]),
                           "drag_and_drop('12', '13')"),
-    "upload_file": Form("bid file", lambda told: ("upload", {"files": told["file"]}, told["bid"]),
+    "upload_file": Form("bid file", lambda arguments: ("upload", {"files": arguments["file"]}, arguments["bid"]),
                         "upload_file('12', 'letter.pdf')"),
-    "scroll": Form("delta_x delta_y", lambda told: ("scroll", {"dx": told["delta_x"], "dy": told["delta_y"]}, None),
+    "scroll": Form("delta_x delta_y",
+                   lambda arguments: ("scroll", {"dx": arguments["delta_x"], "dy": arguments["delta_y"]}, None),
                    "scroll(0, 200)"),
     "mouse_move": Form("x y", _pointer("hover"), "mouse_move(10, 20)"),
     "mouse_click": Form(_BUTTONS_TOO, _pointer("click"), "mouse_click(10, 20)"),
     "mouse_dblclick": Form(_BUTTONS_TOO, _pointer("dblclick"), "mouse_dblclick(10, 20)"),
     "mouse_drag_and_drop": Form("from_x from_y to_x to_y", _drag, "mouse_drag_and_drop(10, 20, 30, 40)"),
     "mouse_upload_file": Form("x y file",
-                              lambda told: ("upload", _some(told, "x", "y") | {"files": told["file"]}, None),
+                              lambda arguments: ("upload", _subset(arguments, "x", "y") | {"files": arguments["file"]},
+                                                 None),
                               "mouse_upload_file(10, 20, 'letter.pdf')"),
-    "mouse_down": Form(_BUTTONS_TOO, _half, "mouse_drag_and_drop(10, 20, 30, 40)"),
-    "mouse_up": Form(_BUTTONS_TOO, _half, "mouse_drag_and_drop(10, 20, 30, 40)"),
-    "keyboard_press": Form("key", lambda told: ("press", {"key": told["key"]}, None), "keyboard_press('Control+a')"),
-    "keyboard_down": Form("key", _half, "keyboard_press('Control+a')"),
-    "keyboard_up": Form("key", _half, "keyboard_press('Control+a')"),
-    "keyboard_type": Form("text", lambda told: ("textInput", {"text": told["text"]}, None), "keyboard_type('lamps')"),
-    "keyboard_insert_text": Form("text", lambda told: ("textInput", {"text": told["text"]}, None),
+    "mouse_down": Form(_BUTTONS_TOO, _partial, "mouse_drag_and_drop(10, 20, 30, 40)"),
+    "mouse_up": Form(_BUTTONS_TOO, _partial, "mouse_drag_and_drop(10, 20, 30, 40)"),
+    "keyboard_press": Form("key", lambda arguments: ("press", {"key": arguments["key"]}, None),
+                           "keyboard_press('Control+a')"),
+    "keyboard_down": Form("key", _partial, "keyboard_press('Control+a')"),
+    "keyboard_up": Form("key", _partial, "keyboard_press('Control+a')"),
+    "keyboard_type": Form("text", lambda arguments: ("textInput", {"text": arguments["text"]}, None),
+                          "keyboard_type('lamps')"),
+    "keyboard_insert_text": Form("text", lambda arguments: ("textInput", {"text": arguments["text"]}, None),
                                  "keyboard_insert_text('lamps')"),
-    "goto": Form("url", lambda told: ("load", {"url": told["url"]}, None), "goto('https://shop.example/')"),
+    "goto": Form("url", lambda arguments: ("load", {"url": arguments["url"]}, None), "goto('https://shop.example/')"),
     "go_back": Form("", _no_more("back"), "go_back()"),
     "go_forward": Form("", _no_more("forward"), "go_forward()"),
     "new_tab": Form("", _no_more("tabcreate"), "new_tab()"),
     "tab_close": Form("", _no_more("tabremove"), "tab_close()"),
-    "tab_focus": Form("index", lambda told: ("tabswitch", {"place": told["index"]}, None), "tab_focus(1)"),
-    "send_msg_to_user": Form("text", lambda told: ("say", said(told["text"]), None), "send_msg_to_user('It is done.')"),
-    "report_infeasible": Form("reason", lambda told: ("say", said(told["reason"]), None),
+    "tab_focus": Form("index", lambda arguments: ("tabswitch", {"place": arguments["index"]}, None), "tab_focus(1)"),
+    "send_msg_to_user": Form("text", lambda arguments: ("say", said(arguments["text"]), None),
+                             "send_msg_to_user('It is done.')"),
+    "report_infeasible": Form("reason", lambda arguments: ("say", said(arguments["reason"]), None),
                               "report_infeasible('There is no such field.')"),
-    "noop": Form("wait_ms?", lambda told: ("wait", {"seconds": told.get("wait_ms", 1.0)}, None), "noop()"),
+    "noop": Form("wait_ms?", lambda arguments: ("wait", {"seconds": arguments.get("wait_ms", 1.0)}, None), "noop()"),
 }
 
 
-def _texted(intent: str, name: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, {name: told[name]}, told.get("uid"))
+def _texted(intent: str, name: str) -> Callable[[Arguments], IntentArguments]:
+    return lambda arguments: (intent, {name: arguments[name]}, arguments.get("uid"))
 
 
-def _offsets(told: Told) -> Made:
-    if not {"x", "y"} & told.keys():
+def _offsets(arguments: Arguments) -> IntentArguments:
+    if not {"x", "y"} & arguments.keys():
         raise ValueError("x and y are missing")
-    return "scroll", {"x": told.get("x", 0), "y": told.get("y", 0)}, told.get("uid")
+    return "scroll", {"x": arguments.get("x", 0), "y": arguments.get("y", 0)}, arguments.get("uid")
 
 
-def _tab(intent: str) -> Callable[[Told], Made]:
-    return lambda told: (intent, {"tab": told["target"]} if "target" in told else {}, None)
+def _tab(intent: str) -> Callable[[Arguments], IntentArguments]:
+    return lambda arguments: (intent, {"tab": arguments["target"]} if "target" in arguments else {}, None)
 
 
-def _switch(told: Told) -> Made:
-    origin = {"origin": None if told["origin"] < 0 else told["origin"]} if "origin" in told else {}
-    return "tabswitch", origin | {"target": told["target"]}, None
+def _switch(arguments: Arguments) -> IntentArguments:
+    origin = {"origin": None if arguments["origin"] < 0 else arguments["origin"]} if "origin" in arguments else {}
+    return "tabswitch", origin | {"target": arguments["target"]}, None
 
 
 WEBLINX: dict[str, Form] = {  # by names in lower case, without _
@@ -351,6 +358,6 @@ WEBLINX: dict[str, Form] = {  # by names in lower case, without _
     "tabremove": Form("target? origin?", _tab("tabremove"), "tabremove(target=2)"),
     "tabswitch": Form("target origin?", _switch, "tabswitch(origin=1, target=2)"),
     "say": Form("utterance speaker?",
-                lambda told: ("say", said(told["utterance"], told.get("speaker", "navigator")), None),
+                lambda arguments: ("say", said(arguments["utterance"], arguments.get("speaker", "navigator")), None),
                 'say(speaker="navigator", utterance="It is done.")'),
 }

@@ -12,7 +12,18 @@ from typing import Any
 
 from schemas import UID_ATTRIBUTE, InputError
 
-from .action_forms import BROWSERGYM, NUMBERS, WEBLINX, Asked, Call, Value, Wrong, find, made, said
+from .action_forms import (
+    BROWSERGYM,
+    NUMBERS,
+    WEBLINX,
+    ActionSyntaxError,
+    Call,
+    ParsedAction,
+    Value,
+    find,
+    parsed_action,
+    said,
+)
 
 LONGEST = 20_000  # characters of a string
 _CALL = re.compile(r"([A-Za-z_]\w{0,99})\s*\(")
@@ -20,7 +31,7 @@ _WRAPPINGS = ((re.compile(r"```(?:[A-Za-z]{1,20}[ \t]*(?=[\r\n]))?"), "```"),
               (re.compile("<action>", re.I), "</action>"))
 _LABEL = re.compile(r"[ \t]*Action[ \t]*:\s*", re.I)
 _AFTER_THOUGHT = re.compile(r"^[ \t]*(?:Element|Action)[ \t]*:", re.M | re.I)
-_RIGHT = "click('12')"
+_EXAMPLE = "click('12')"
 _LINE_ENDS = re.compile(r"\r\n|\r|\n")
 _MOST_VALUES = 20
 
@@ -42,8 +53,8 @@ _CHOSEN = 'the lines "Element: 12", "Action: TYPE" and "Value: Paris"'
 # WebVoyager
 _WORD = re.compile(r"(click|type|scroll|wait|go ?back|google|answer)\b(?!\s*\()", re.I)
 _BOX = re.compile(r"\s*(?:\[\s*(\d{1,9})\s*\]|(\d{1,9})(?!\d))")
-_WHOLE_PAGE = re.compile(r"\s*(?:\[\s*window\s*\]|window\b)", re.I)
-_WAY = re.compile(r"\s*[;, ]\s*(?:\[\s*(up|down)\s*\]|(up|down)\b)", re.I)
+_PAGE_SCROLL = re.compile(r"\s*(?:\[\s*window\s*\]|window\b)", re.I)
+_DIRECTION = re.compile(r"\s*[;, ]\s*(?:\[\s*(up|down)\s*\]|(up|down)\b)", re.I)
 _SEPARATED = re.compile(r"\s*[;:]\s*|\s+")
 _BARE = {"wait": "wait", "goback": "back", "google": "load"}
 _EXAMPLES = {"click": "Click [12]", "type": "Type [3]; [Paris]", "scroll": "Scroll [WINDOW]; [down]", "wait": "Wait",
@@ -57,7 +68,7 @@ _AFTER = re.compile(r"""\s*(?:\)\s*\Z|,\s*[A-Za-z_]\w{0,99}\s*=\s*["'\w.+-])""")
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
-def parse(text: str, grammar: str | None = None) -> Asked:
+def parse(text: str, grammar: str | None = None) -> ParsedAction:
     """The action that a string asks for. Without a grammar it is guessed; raises InputError with the place that is
     wrong, and what would be right."""
     if grammar is not None and grammar not in _READERS:
@@ -67,10 +78,10 @@ def parse(text: str, grammar: str | None = None) -> Asked:
     start, inside = _unwrapped(text)
     try:
         return _READERS[grammar or _guess(inside)](inside)
-    except Wrong as wrong:
-        at = min(start + max(wrong.at, 0), len(text)) + 1
-        raise InputError(f"the action is wrong at character {at}: {wrong.what}; right is for example "
-                         f"{wrong.right}") from None
+    except ActionSyntaxError as wrong:
+        offset = min(start + max(wrong.offset, 0), len(text)) + 1
+        raise InputError(f"the action is wrong at character {offset}: {wrong.problem}; right is for example "
+                         f"{wrong.example}") from None
 
 
 def _unwrapped(text: str) -> tuple[int, str]:
@@ -78,24 +89,24 @@ def _unwrapped(text: str) -> tuple[int, str]:
     start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     if text[start:start + 8].lower() == "thought:" and (label := _AFTER_THOUGHT.search(text, start)):
         start = label.start()
-    start, end = _bared(text, start, end)
+    start, end = _strip_fence(text, start, end)
     if (label := _LABEL.match(text, start, end)) and not _is_choice(text[start:end]):
-        start, end = _bared(text, label.end(), end)
+        start, end = _strip_fence(text, label.end(), end)
     return start, text[start:end]
 
 
-def _bared(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip_fence(text: str, start: int, end: int) -> tuple[int, int]:
     """Where the action begins and ends within a fence or a tag."""
     for opening, closing in _WRAPPINGS:
-        if (found := opening.match(text, start)) and text[found.end():end].lower().endswith(closing):
-            start, end = _skipped(text, found.end()), end - len(closing)
+        if (tag := opening.match(text, start)) and text[tag.end():end].lower().endswith(closing):
+            start, end = _skip_spaces(text, tag.end()), end - len(closing)
             end = start + len(text[start:end].rstrip())
     return start, end
 
 
 def _is_choice(text: str) -> bool:
     """Whether it is Mind2Web's answer in three lines, of which some may be missing."""
-    fields = [found[1].lower() for found in _FIELD.finditer(text)]
+    fields = [field[1].lower() for field in _FIELD.finditer(text)]
     operation = re.match(r"[ \t]*Action[ \t]*:[ \t]*(CLICK|TYPE|SELECT|HOVER|ENTER)[ \t]*$", text, re.M)
     return "element" in fields or operation is not None
 
@@ -106,7 +117,7 @@ def _guess(text: str) -> str:
     if _WORD.match(text):
         return "webvoyager"
     if not (call := _CALL.match(text)):
-        raise Wrong(0, f"{text[:40]!r} is the beginning of no action" if text else "it is empty", _RIGHT)
+        raise ActionSyntaxError(0, f"{text[:40]!r} is the beginning of no action" if text else "it is empty", _EXAMPLE)
     by_key = _KEY.match(text, call.end())
     if call[1] in BROWSERGYM and not (by_key and by_key[1] in ("uid", "x", "y") and _plain(call[1]) in WEBLINX):
         return "browsergym"
@@ -117,69 +128,74 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "")
 
 
-def _name(text: str, right: str) -> re.Match[str]:
+def _name(text: str, example: str) -> re.Match[str]:
     if not (call := _CALL.match(text)):
-        raise Wrong(0, "the name of an action and an opening bracket are missing", right)
+        raise ActionSyntaxError(0, "the name of an action and an opening bracket are missing", example)
     return call
 
 
 # --- WebLINX
 
 
-def _weblinx(text: str) -> Asked:
-    head = _name(text, WEBLINX["click"].right)
+def _weblinx(text: str) -> ParsedAction:
+    head = _name(text, WEBLINX["click"].example)
     name = _plain(head[1])
-    right = find(name, WEBLINX, "weblinx").right
-    named, at = _pairs(text, head.end(), right)
-    if text[at + 1:].strip():
-        raise Wrong(at + 1, "something stands after the action", right)
-    return made(Call(name, (), tuple(named), at), WEBLINX, "weblinx")
+    example = find(name, WEBLINX, "weblinx").example
+    named, offset = _pairs(text, head.end(), example)
+    if text[offset + 1:].strip():
+        raise ActionSyntaxError(offset + 1, "something stands after the action", example)
+    return parsed_action(Call(name, (), tuple(named), offset), WEBLINX, "weblinx")
 
 
-def _pairs(text: str, at: int, right: str) -> tuple[list[tuple[str, Value]], int]:
+def _pairs(text: str, offset: int, example: str) -> tuple[list[tuple[str, Value]], int]:
     """What stands in the brackets, and where they end."""
     named: list[tuple[str, Value]] = []
     while True:
-        at = _skipped(text, at)
-        if text[at:at + 1] == ")" and (not named or text[:at].rstrip()[-1] != ","):
-            return named, at
-        if not (key := _KEY.match(text, at)):
-            raise Wrong(at, "the closing bracket is missing" if at >= len(text) else "a value has no name", right)
+        offset = _skip_spaces(text, offset)
+        if text[offset:offset + 1] == ")" and (not named or text[:offset].rstrip()[-1] != ","):
+            return named, offset
+        if not (key := _KEY.match(text, offset)):
+            raise ActionSyntaxError(offset, "the closing bracket is missing" if offset >= len(text)
+                                    else "a value has no name",
+                                    example)
         begin = key.end()
-        value, at = _quoted(text, begin, right) if text[begin:begin + 1] in ('"', "'") else _bare(text, begin, right)
+        value, offset = _quoted(text, begin, example) if text[begin:begin + 1] in ('"', "'") else _bare(text, begin,
+                                                                                                        example)
         named.append((key[1], Value(begin, _as_number(value) if key[1] in NUMBERS else value)))
-        at = _skipped(text, at)
-        if text[at:at + 1] == ",":
-            at += 1
-        elif text[at:at + 1] != ")":
-            raise Wrong(at, "the closing bracket is missing" if at >= len(text) else "a comma is missing", right)
+        offset = _skip_spaces(text, offset)
+        if text[offset:offset + 1] == ",":
+            offset += 1
+        elif text[offset:offset + 1] != ")":
+            raise ActionSyntaxError(offset, "the closing bracket is missing" if offset >= len(text)
+                                    else "a comma is missing",
+                                    example)
 
 
-def _skipped(text: str, at: int) -> int:
-    while text[at:at + 1].isspace():
-        at += 1
-    return at
+def _skip_spaces(text: str, offset: int) -> int:
+    while text[offset:offset + 1].isspace():
+        offset += 1
+    return offset
 
 
-def _quoted(text: str, at: int, right: str) -> tuple[str, int]:
+def _quoted(text: str, offset: int, example: str) -> tuple[str, int]:
     """A text in quotes, and where it ends. A quote in it need not be escaped, as WebLINX does not: one closes the text
     where an end or another value follows."""
-    quote, end = text[at], at
+    quote, end = text[offset], offset
     while (end := text.find(quote, end + 1)) >= 0:
         if _AFTER.match(text, end + 1):
-            return _unescaped(text[at + 1:end], quote), end + 1
-    raise Wrong(at, "the text in quotes does not end, or no bracket closes after it", right)
+            return _unescaped(text[offset + 1:end], quote), end + 1
+    raise ActionSyntaxError(offset, "the text in quotes does not end, or no bracket closes after it", example)
 
 
 def _unescaped(text: str, quote: str) -> str:
-    return re.sub(r"\\([ntr\"'])", lambda found: found[0] if found[1] in "\"'" and found[1] != quote
-                  else _ESCAPES.get(found[1], found[1]), text)
+    return re.sub(r"\\([ntr\"'])", lambda escape: escape[0] if escape[1] in "\"'" and escape[1] != quote
+                  else _ESCAPES.get(escape[1], escape[1]), text)
 
 
-def _bare(text: str, at: int, right: str) -> tuple[str, int]:
-    if not (found := _BARE_VALUE.match(text, at)):
-        raise Wrong(at, "a value is missing", right)
-    return found[0], found.end()
+def _bare(text: str, offset: int, example: str) -> tuple[str, int]:
+    if not (value := _BARE_VALUE.match(text, offset)):
+        raise ActionSyntaxError(offset, "a value is missing", example)
+    return value[0], value.end()
 
 
 def _as_number(value: str) -> Any:
@@ -193,30 +209,30 @@ def _as_number(value: str) -> Any:
 # --- BrowserGym
 
 
-def _browsergym(text: str) -> Asked:
-    head = _name(text, _RIGHT)
-    right = find(head[1], BROWSERGYM, "browsergym").right
-    call = _tree(text, right)
+def _browsergym(text: str) -> ParsedAction:
+    head = _name(text, _EXAMPLE)
+    example = find(head[1], BROWSERGYM, "browsergym").example
+    call = _tree(text, example)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise Wrong(0, "it has to be one action alone", right)
+        raise ActionSyntaxError(0, "it has to be one action alone", example)
     if len(call.args) + len(call.keywords) > _MOST_VALUES:
-        raise Wrong(0, "it has too many values", right)
-    positional = tuple(_literal(text, each, right) for each in call.args)
-    named = tuple((each.arg or "**", _literal(text, each.value, right)) for each in call.keywords)
-    return made(Call(call.func.id, positional, named, len(text) - 1), BROWSERGYM, "browsergym")
+        raise ActionSyntaxError(0, "it has too many values", example)
+    positional = tuple(_literal(text, argument, example) for argument in call.args)
+    named = tuple((keyword.arg or "**", _literal(text, keyword.value, example)) for keyword in call.keywords)
+    return parsed_action(Call(call.func.id, positional, named, len(text) - 1), BROWSERGYM, "browsergym")
 
 
-def _tree(text: str, right: str) -> Any:
+def _tree(text: str, example: str) -> Any:
     try:
         return _parsed(text, "eval").body
     except SyntaxError as error:
-        at = _starts(text, error.lineno or 1) + max((error.offset or 1) - 1, 0)
-        what = (error.msg or "not to be read").partition(" (")[0]
-        raise Wrong(min(at, len(text)), _second(text) or what, right) from None
+        offset = _starts(text, error.lineno or 1) + max((error.offset or 1) - 1, 0)
+        problem = (error.msg or "not to be read").partition(" (")[0]
+        raise ActionSyntaxError(min(offset, len(text)), _second(text) or problem, example) from None
     except (RecursionError, MemoryError):
-        raise Wrong(0, "too many brackets or signs", right) from None
+        raise ActionSyntaxError(0, "too many brackets or signs", example) from None
     except ValueError:  # a null byte, half of a character
-        raise Wrong(0, "a character that no text has", right) from None
+        raise ActionSyntaxError(0, "a character that no text has", example) from None
 
 
 def _parsed(text: str, mode: str) -> Any:
@@ -236,36 +252,36 @@ def _second(text: str) -> str:
 
 def _starts(text: str, line: int) -> int:
     """Where a line begins, as Python counts lines, from 1."""
-    ends = [found.end() for found in _LINE_ENDS.finditer(text)]
+    ends = [line_end.end() for line_end in _LINE_ENDS.finditer(text)]
     return ([0, *ends, len(text)])[min(max(line, 1) - 1, len(ends) + 1)]
 
 
-def _place(text: str, part: ast.expr) -> int:
+def _offset(text: str, part: ast.expr) -> int:
     """Where a part of a syntax tree stands in its source, which it tells by line and byte."""
     start = _starts(text, part.lineno)
     line = text[start:start + part.col_offset].encode("utf-8", "surrogatepass")
     return start + len(line[:part.col_offset].decode("utf-8", "ignore"))
 
 
-def _literal(text: str, part: ast.expr, right: str) -> Value:
-    at = _place(text, part)
+def _literal(text: str, part: ast.expr, example: str) -> Value:
+    offset = _offset(text, part)
     try:
-        return Value(at, ast.literal_eval(part))
+        return Value(offset, ast.literal_eval(part))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise Wrong(at, "a value is no literal", right) from None
+        raise ActionSyntaxError(offset, "a value is no literal", example) from None
 
 
 # --- Mind2Web
 
 
-def _mind2web(text: str) -> Asked:
+def _mind2web(text: str) -> ParsedAction:
     return _choice(text) if _is_choice(text) else _marked(text)
 
 
-def _marked(text: str) -> Asked:
+def _marked(text: str) -> ParsedAction:
     """`[button]  Search -> CLICK`."""
     if not (role := _ROLE.match(text)) or not role[1].strip():
-        raise Wrong(0, "the role or tag of the element in square brackets is missing", _MARKED)
+        raise ActionSyntaxError(0, "the role or tag of the element in square brackets is missing", _MARKED)
     arrow = None
     for arrow in _ARROW.finditer(text, role.end()):
         operation = arrow[1].upper()
@@ -273,110 +289,111 @@ def _marked(text: str) -> Asked:
             described = role[1].strip(), " ".join(text[role.end():arrow.start()].split())
             return _done(operation, text[arrow.end():].strip(), None, described)
     if arrow is None:
-        at = text.find("->", role.end())
-        raise Wrong(len(text) if at < 0 else at, "an arrow and an operation are missing", _MARKED)
+        offset = text.find("->", role.end())
+        raise ActionSyntaxError(len(text) if offset < 0 else offset, "an arrow and an operation are missing", _MARKED)
     operation = arrow[1].upper()
     if operation not in _OPERATIONS:
-        raise Wrong(arrow.start(1), f"{arrow[1]!r} is no operation", _MARKED)
-    what = "takes no value" if arrow[2] else "needs a value behind a colon"
-    raise Wrong(arrow.end(1), f"{operation} {what}",
-                "[textbox]  City -> TYPE: Paris" if operation in _VALUED else f"[button]  Search -> {operation}")
+        raise ActionSyntaxError(arrow.start(1), f"{arrow[1]!r} is no operation", _MARKED)
+    problem = "takes no value" if arrow[2] else "needs a value behind a colon"
+    raise ActionSyntaxError(arrow.end(1), f"{operation} {problem}",
+                            "[textbox]  City -> TYPE: Paris" if operation in _VALUED
+                            else f"[button]  Search -> {operation}")
 
 
-def _choice(text: str) -> Asked:
+def _choice(text: str) -> ParsedAction:
     """`Element: …`, `Action: TYPE`, `Value: Paris`, each in a line."""
-    found = list(_FIELD.finditer(text))
-    if text[:found[0].start()].strip():
-        raise Wrong(0, "something stands before the three lines", _CHOSEN)
+    fields_found = list(_FIELD.finditer(text))
+    if text[:fields_found[0].start()].strip():
+        raise ActionSyntaxError(0, "something stands before the three lines", _CHOSEN)
     parts: dict[str, tuple[int, str]] = {}
-    for number, field in enumerate(found):
+    for number, field in enumerate(fields_found):
         name = field[1].lower()
         if name == "value" or name not in parts:
-            end = found[number + 1].start() if number + 1 < len(found) and name != "value" else len(text)
+            end = fields_found[number + 1].start() if number + 1 < len(fields_found) and name != "value" else len(text)
             parts.setdefault(name, (field.end(), text[field.end():end].strip()))
         elif "value" not in parts:
-            raise Wrong(field.start(), f"{field[1]} is told twice", _CHOSEN)
+            raise ActionSyntaxError(field.start(), f"{field[1]} is told twice", _CHOSEN)
     for name in ("element", "action"):
         if not parts.get(name, (0, ""))[1]:
-            at = parts[name][0] if name in parts else len(text)
-            raise Wrong(at, f"the line {name.title()}: is missing or empty", _CHOSEN)
-    at, operation = parts["action"][0], parts["action"][1].upper()
+            offset = parts[name][0] if name in parts else len(text)
+            raise ActionSyntaxError(offset, f"the line {name.title()}: is missing or empty", _CHOSEN)
+    offset, operation = parts["action"][0], parts["action"][1].upper()
     if operation not in _OPERATIONS:
-        raise Wrong(at, f"{parts['action'][1][:40]!r} is no operation", _CHOSEN)
+        raise ActionSyntaxError(offset, f"{parts['action'][1][:40]!r} is no operation", _CHOSEN)
     if operation in _VALUED and "value" not in parts:
-        raise Wrong(len(text), f"{operation} needs the line Value:", _CHOSEN)
+        raise ActionSyntaxError(len(text), f"{operation} needs the line Value:", _CHOSEN)
     return _done(operation, parts.get("value", (0, ""))[1], *_element(*parts["element"]))
 
 
-def _element(at: int, told: str) -> tuple[str | None, tuple[str, str] | None]:
+def _element(offset: int, description: str) -> tuple[str | None, tuple[str, str] | None]:
     """The uid of an element and what is said of it, from its HTML or the uid alone."""
-    if not told.startswith("<"):
-        if _LETTER.fullmatch(told):
-            raise Wrong(at, "a letter names a choice that is not known here", _CHOSEN)
-        if not _PLAIN.fullmatch(told):
-            raise Wrong(at, "it is neither HTML of an element nor a uid", _CHOSEN)
-        return told, None
-    if not (opening := _OPENING.match(told)):
-        raise Wrong(at, "the tag of the element does not end", 'Element: <button aria-label="Search">')
-    attributes = {found[1].lower(): unescape(found[2] or found[3] or found[4] or "")
-                  for found in _ATTRIBUTE.finditer(opening[2])}
-    text = unescape(re.sub(r"<[^<>]*>", " ", told[opening.end():]))
+    if not description.startswith("<"):
+        if _LETTER.fullmatch(description):
+            raise ActionSyntaxError(offset, "a letter names a choice that is not known here", _CHOSEN)
+        if not _PLAIN.fullmatch(description):
+            raise ActionSyntaxError(offset, "it is neither HTML of an element nor a uid", _CHOSEN)
+        return description, None
+    if not (opening := _OPENING.match(description)):
+        raise ActionSyntaxError(offset, "the tag of the element does not end", 'Element: <button aria-label="Search">')
+    attributes = {attribute[1].lower(): unescape(attribute[2] or attribute[3] or attribute[4] or "")
+                  for attribute in _ATTRIBUTE.finditer(opening[2])}
+    text = unescape(re.sub(r"<[^<>]*>", " ", description[opening.end():]))
     name = next((attributes[key] for key in _NAMES if attributes.get(key, "").strip()), text)
     uid = next((attributes[key].strip() for key in _UIDS if attributes.get(key, "").strip()), None)
     return uid, (attributes.get("role", "").strip() or opening[1].lower(), " ".join(name.split()))
 
 
-def _done(operation: str, value: str, uid: str | None, described: tuple[str, str] | None) -> Asked:
+def _done(operation: str, value: str, uid: str | None, described: tuple[str, str] | None) -> ParsedAction:
     arguments: dict[str, Any] = {"key": "Enter"} if operation == "ENTER" else {}
     if operation in _VALUED:
         arguments[_VALUED[operation]] = value
-    return Asked(_OPERATIONS[operation], arguments, uid, described=described, grammar="mind2web")
+    return ParsedAction(_OPERATIONS[operation], arguments, uid, described=described, grammar="mind2web")
 
 
 # --- WebVoyager
 
 
-def _webvoyager(text: str) -> Asked:
+def _webvoyager(text: str) -> ParsedAction:
     if not (word := _WORD.match(text)):
-        raise Wrong(0, "it begins with no action of webvoyager", _EXAMPLES["click"])
-    name, at = word[1].lower().replace(" ", ""), word.end()
-    right = _EXAMPLES[name]
+        raise ActionSyntaxError(0, "it begins with no action of webvoyager", _EXAMPLES["click"])
+    name, offset = word[1].lower().replace(" ", ""), word.end()
+    example = _EXAMPLES[name]
     number, arguments = None, {}
     if name == "answer":
-        arguments, at = said(_content(text, at, right)), len(text)
+        arguments, offset = said(_content(text, offset, example)), len(text)
     elif name in _BARE:
         arguments = {"url": _SEARCH} if name == "google" else {}
-    elif name == "scroll" and (page := _WHOLE_PAGE.match(text, at)):
-        arguments, at = _way(text, page.end(), right)
+    elif name == "scroll" and (page := _PAGE_SCROLL.match(text, offset)):
+        arguments, offset = _direction(text, page.end(), example)
     else:
-        if not (box := _BOX.match(text, at)):
-            raise Wrong(_skipped(text, at), "the number of a box is missing", right)
-        number, at = int(box[1] or box[2]), box.end()
+        if not (box := _BOX.match(text, offset)):
+            raise ActionSyntaxError(_skip_spaces(text, offset), "the number of a box is missing", example)
+        number, offset = int(box[1] or box[2]), box.end()
         if name == "type":
-            arguments, at = {"text": _content(text, at, right)}, len(text)
+            arguments, offset = {"text": _content(text, offset, example)}, len(text)
         elif name == "scroll":
-            arguments, at = _way(text, at, right)
-    if text[at:].strip(" \t\r\n.;"):
-        raise Wrong(at, "something stands after the action", right)
+            arguments, offset = _direction(text, offset, example)
+    if text[offset:].strip(" \t\r\n.;"):
+        raise ActionSyntaxError(offset, "something stands after the action", example)
     intent = {"click": "click", "type": "textInput", "scroll": "scroll", "answer": "say"}.get(name) or _BARE[name]
-    return Asked(intent, arguments, number=number, grammar="webvoyager")
+    return ParsedAction(intent, arguments, number=number, grammar="webvoyager")
 
 
-def _content(text: str, at: int, right: str) -> str:
+def _content(text: str, offset: int, example: str) -> str:
     """What stands behind the semicolon, without the brackets around it."""
-    separated = _SEPARATED.match(text, at)
+    separated = _SEPARATED.match(text, offset)
     content = text[separated.end():].strip() if separated else ""
     if not content:
-        raise Wrong(at, "a semicolon and a text are missing", right)
+        raise ActionSyntaxError(offset, "a semicolon and a text are missing", example)
     return content[1:-1].strip() if content[0] == "[" and content[-1] == "]" else content
 
 
-def _way(text: str, at: int, right: str) -> tuple[dict[str, Any], int]:
-    if not (way := _WAY.match(text, at)):
-        raise Wrong(at, "a semicolon and up or down are missing", right)
-    return {"direction": (way[1] or way[2]).lower()}, way.end()
+def _direction(text: str, offset: int, example: str) -> tuple[dict[str, Any], int]:
+    if not (direction := _DIRECTION.match(text, offset)):
+        raise ActionSyntaxError(offset, "a semicolon and up or down are missing", example)
+    return {"direction": (direction[1] or direction[2]).lower()}, direction.end()
 
 
-_READERS: dict[str, Callable[[str], Asked]] = {
+_READERS: dict[str, Callable[[str], ParsedAction]] = {
     "weblinx": _weblinx, "mind2web": _mind2web, "webvoyager": _webvoyager, "browsergym": _browsergym}
 GRAMMARS = tuple(_READERS)

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl
 from schemas.addresses import split_address
 
 from .bodies import Pair, Tally, compare_pairs, fits, has_stand_in
-from .varying import Fixed, is_made_segment, nothing_fixed
+from .volatile_values import StableParts, is_made_segment, nothing_stable
 
 ONE_MISSING = 1.5  # what a parameter that only one has counts against those that agree
 ONE_SEGMENT, MOST_SEGMENTS = 0.03, 0.06  # what each part of a path that varies takes away, and all together
@@ -62,19 +62,21 @@ def query_likeness(recorded: Iterable[Pair], actual: Iterable[Pair], tally: Tall
     compare_pairs(recorded, actual, tally)
     if tally.chosen:
         return 0.0
-    return tally.kept() * (1 + tally.agreed) / (1 + tally.agreed + ONE_MISSING * tally.missing)
+    return tally.similarity() * (1 + tally.agreed) / (1 + tally.agreed + ONE_MISSING * tally.missing)
 
 
-def path_likeness(recorded: Address, actual: Address, fixed: Fixed = nothing_fixed,
+def path_likeness(recorded: Address, actual: Address, fixed: StableParts = nothing_stable,
                   differences: list[Pair] | None = None) -> float:
     """How alike two paths are: 0 where a part differs that does not look as if it was made by chance."""
     if recorded.path == actual.path:
         return 1.0
     if len(recorded.segments) != len(actual.segments):
         return 0.0
-    differing = [(one, other) for one, other in zip(recorded.segments, actual.segments, strict=True) if one != other]
-    for one, other in differing:
-        if not (fits(one, other) or (is_made_segment(one) and is_made_segment(other) and not fixed(one))):
+    differing = [(recorded_part, actual_part) for recorded_part,
+                 actual_part in zip(recorded.segments, actual.segments, strict=True) if recorded_part != actual_part]
+    for recorded_part, actual_part in differing:
+        if not (fits(recorded_part, actual_part)
+                or (is_made_segment(recorded_part) and is_made_segment(actual_part) and not fixed(recorded_part))):
             return 0.0
     if differences is not None:
         differences += differing

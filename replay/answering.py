@@ -22,7 +22,7 @@ _NO_CONTENT = (204, 304)
 _DOCUMENTS = ("document", "iframe", "frame")
 _HEAD = re.compile(rb"<head(?:\s[^>]{0,2000})?>", re.I)
 _OPENING = re.compile(rb"\s*(?:<!doctype[^>]{0,500}>\s*)?(?:<html(?:\s[^>]{0,2000})?>)?", re.I)
-_LOOKED_AT = 8192  # bytes in which a document's head begins
+_HEAD_BYTES = 8192  # bytes in which a document's head begins
 _MISSING = b"demotape: this is not in the recording\n"
 
 
@@ -53,7 +53,7 @@ def preflight(request: Request) -> Answer:
         ("Access-Control-Allow-Private-Network", "true"), ("Vary", "Origin")))
 
 
-def is_told_only(request: Request) -> bool:
+def is_beacon(request: Request) -> bool:
     """Whether a page tells something without being able to see what it is answered, such as with `sendBeacon` when it
     is left: browsers do not tell recorders of all these."""
     return (request.method.upper() == "POST" and header(request.headers, "sec-fetch-mode") == "no-cors"
@@ -114,10 +114,10 @@ def _with_script(content: bytes, script: str) -> bytes:
     """A document with a script before anything of its own; as it is where it is not written in a kind of ASCII."""
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         return content
-    start = content[:_LOOKED_AT]
-    found = _HEAD.search(start) or _OPENING.match(start)
-    at = found.end() if found else 0
-    return content[:at] + b"<script>" + script.encode() + b"</script>" + content[at:]
+    start = content[:_HEAD_BYTES]
+    tag = _HEAD.search(start) or _OPENING.match(start)
+    offset = tag.end() if tag else 0
+    return content[:offset] + b"<script>" + script.encode() + b"</script>" + content[offset:]
 
 
 def _admitting(headers: Headers, script: str) -> Iterable[tuple[str, str]]:
@@ -138,11 +138,12 @@ def _policy(policy: str, source: str) -> str:
         for directive in directives:
             if directive[0].lower() != wanted:
                 continue
-            sources = [each.lower() for each in directive[1:]]
-            hashed = any(each.startswith(("'nonce-", "'sha")) or each == "'strict-dynamic'" for each in sources)
+            sources = [source_word.lower() for source_word in directive[1:]]
+            hashed = any(source_word.startswith(("'nonce-", "'sha")) or source_word == "'strict-dynamic'"
+                         for source_word in sources)
             if "'unsafe-inline'" not in sources or hashed:
-                kept = [each for each in directive[1:] if each.lower() != "'none'"]
-                directive[1:] = [*kept, source]
+                retained = [source_word for source_word in directive[1:] if source_word.lower() != "'none'"]
+                directive[1:] = [*retained, source]
             return "; ".join(map(" ".join, directives))
     return "; ".join(map(" ".join, directives))
 
@@ -150,29 +151,29 @@ def _policy(policy: str, source: str) -> str:
 def _shifted(cookie: str, began: float) -> str:
     """A cookie that lives as long from now as it did from then: the browser's own clock is not the recording's."""
     parts = cookie.split(";")
-    kept = [part for part in parts if part.strip().partition("=")[0].lower() != "expires"]
-    if len(kept) == len(parts) or any(part.strip().lower().startswith("max-age=") for part in parts):
-        return ";".join(kept)
-    told = next(part for part in parts if part.strip().lower().startswith("expires")).partition("=")[2].strip()
+    retained = [part for part in parts if part.strip().partition("=")[0].lower() != "expires"]
+    if len(retained) == len(parts) or any(part.strip().lower().startswith("max-age=") for part in parts):
+        return ";".join(retained)
+    expires = next(part for part in parts if part.strip().lower().startswith("expires")).partition("=")[2].strip()
     try:
-        seconds = int(parsedate_to_datetime(told).timestamp() - began)
+        seconds = int(parsedate_to_datetime(expires).timestamp() - began)
     except (ValueError, TypeError, OverflowError):
-        return ";".join(kept)
-    return ";".join([*kept, f" Max-Age={max(0, seconds)}"])
+        return ";".join(retained)
+    return ";".join([*retained, f" Max-Age={max(0, seconds)}"])
 
 
 _RANGE = re.compile(r"bytes=(\d{0,15})-(\d{0,15})")
 
 
-def _ranged(request: Request, whole: Answer) -> Answer:
+def _ranged(request: Request, answer: Answer) -> Answer:
     """The part of an answer that is asked for."""
-    asked = _RANGE.fullmatch(header(request.headers, "range").replace(" ", ""))
-    if whole.status != 200 or not asked or not any(asked.groups()) or not whole.content:
-        return whole
-    size, (first, last) = len(whole.content), asked.groups()
+    requested = _RANGE.fullmatch(header(request.headers, "range").replace(" ", ""))
+    if answer.status != 200 or not requested or not any(requested.groups()) or not answer.content:
+        return answer
+    size, (first, last) = len(answer.content), requested.groups()
     begin = int(first) if first else max(0, size - int(last))
     end = min(int(last) if first and last else size - 1, size - 1)
     if begin > end:
-        return Answer(416, (*whole.headers, ("Content-Range", f"bytes */{size}")))
-    return Answer(206, (*whole.headers, ("Content-Range", f"bytes {begin}-{end}/{size}")),
-                  whole.content[begin:end + 1], "Partial Content")
+        return Answer(416, (*answer.headers, ("Content-Range", f"bytes */{size}")))
+    return Answer(206, (*answer.headers, ("Content-Range", f"bytes {begin}-{end}/{size}")),
+                  answer.content[begin:end + 1], "Partial Content")

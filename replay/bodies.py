@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl
 from schemas import REDACTED
 
 from .multipart import Part, parts
-from .varying import Fixed, alike, is_made, made_words, masked, nothing_fixed, varies_by_name
+from .volatile_values import StableParts, is_made, made_words, masked, may_vary, nothing_stable, varies_by_name
 
 STAND_IN = re.compile(r"demotape-secret-[0-9]+")
 _VALUE = re.compile(r"[A-Za-z0-9_.:+-]+")
@@ -39,7 +39,7 @@ class Tally:
     page sends what is being typed, as far as that has come.
     """
 
-    fixed: Fixed = nothing_fixed
+    fixed: StableParts = nothing_stable
     learnt: frozenset[str] = frozenset()
     any_value: bool = False
     typed: bool = False
@@ -54,9 +54,9 @@ class Tally:
         """From 0 to 1; 1 is equal. A value that one alone has counts as one that was chosen otherwise."""
         fine = self.agreed + self.varied + self.fitted + 1
         chosen = self.chosen + self.missing
-        return self.kept() * _CHOSEN ** min(chosen, 100) * fine / (fine + chosen)
+        return self.similarity() * _CHOSEN ** min(chosen, 100) * fine / (fine + chosen)
 
-    def kept(self) -> float:
+    def similarity(self) -> float:
         """What is left of likeness after what varied by itself."""
         return 1 - min(1 - LEAST_VARIED, _ONE_VARIED * self.varied + _ONE_FITTED * self.fitted)
 
@@ -67,7 +67,7 @@ class Tally:
         elif fits(recorded, actual):
             self.fitted += 1
             self.differences.append((recorded, actual))
-        elif self.any_value or name in self.learnt or alike(name, recorded, actual, self.fixed):
+        elif self.any_value or name in self.learnt or may_vary(name, recorded, actual, self.fixed):
             self.varied += 1
             self.differences.append((recorded, actual))
         elif self.typed and (recorded.startswith(actual) or actual.startswith(recorded)):
@@ -104,16 +104,16 @@ def fits(recorded: str, actual: str) -> bool:
     first, *middle, last = pieces
     if not (actual.startswith(first) and actual.endswith(last)):
         return False
-    left = actual[len(first):len(actual) - len(last)]
-    if len(first) + len(last) >= len(actual) or "\n" in left or len(left) > _LONGEST_SECRET:
+    inside = actual[len(first):len(actual) - len(last)]
+    if len(first) + len(last) >= len(actual) or "\n" in inside or len(inside) > _LONGEST_SECRET:
         return False
-    place = 0
+    offset = 0
     for piece in middle:
-        found = left.find(piece, place + 1)
-        if found < 0:
+        index = inside.find(piece, offset + 1)
+        if index < 0:
             return False
-        place = found + len(piece)
-    return place < len(left)
+        offset = index + len(piece)
+    return offset < len(inside)
 
 
 def likeness(recorded: bytes | None, actual: bytes | None, content_type: str = "",
@@ -197,14 +197,15 @@ def is_query(body: bytes | None) -> bool:
     if not body or len(body) > LARGEST or b'"query"' not in body:
         return False
     try:
-        told = json.loads(body)
+        value = json.loads(body)
     except (ValueError, RecursionError):
         return False
-    asked = told if isinstance(told, list) else [told]
-    return bool(asked) and all(isinstance(one, dict) and _only_asks(one.get("query")) for one in asked)
+    operations = value if isinstance(value, list) else [value]
+    return bool(operations) and all(isinstance(operation, dict) and _is_read_only(operation.get("query"))
+                                    for operation in operations)
 
 
-def _only_asks(query: object) -> bool:
+def _is_read_only(query: object) -> bool:
     return isinstance(query, str) and query.lstrip().startswith(("query", "{", "fragment")) and (
         "mutation" not in query and "subscription" not in query)
 
@@ -213,7 +214,7 @@ def parsed(body: bytes) -> Any:
     """The value of JSON, with GraphQL in it in one form. Raises ValueError or RecursionError for what is none."""
     value = json.loads(body)
     if isinstance(value, list):
-        return [_graphql(one) for one in value]
+        return [_graphql(operation) for operation in value]
     return _graphql(value)
 
 
@@ -236,8 +237,8 @@ def _compare_values(name: str, recorded: Any, actual: Any, tally: Tally) -> None
             else:
                 tally.alone(key, recorded.get(key, actual.get(key)))
     elif isinstance(recorded, list) and isinstance(actual, list):
-        for one, other in zip(recorded, actual, strict=False):
-            _compare_values(name, one, other, tally)
+        for recorded_value, actual_value in zip(recorded, actual, strict=False):
+            _compare_values(name, recorded_value, actual_value, tally)
         tally.differ(times=abs(len(recorded) - len(actual)))
     elif isinstance(recorded, str) and isinstance(actual, str):
         _compare_texts(name, recorded, actual, tally)
@@ -260,8 +261,8 @@ def _written(value: str | int | float) -> str:
 def _compare_texts(name: str, recorded: str, actual: str, tally: Tally) -> None:
     """Two texts, which may be long: then words in them may vary by themselves."""
     if recorded != actual and masked(recorded) == masked(actual) and not has_stand_in(recorded):
-        for one, other in zip(made_words(recorded), made_words(actual), strict=True):
-            tally.text(name, one, other)
+        for recorded_word, actual_word in zip(made_words(recorded), made_words(actual), strict=True):
+            tally.text(name, recorded_word, actual_word)
         return
     tally.text(name, recorded, actual)
 
@@ -288,43 +289,43 @@ def fields(body: bytes) -> list[Pair]:
 
 def compare_pairs(recorded: Iterable[Pair], actual: Iterable[Pair], tally: Tally) -> None:
     """Two lists of names and values; names may come again, and their order among others does not count."""
-    left = _by_name(recorded)
+    remaining = _by_name(recorded)
     for name, values in _by_name(actual).items():
-        others = left.pop(name, [])
-        for one, other in zip(others, values, strict=False):
-            tally.text(name, one, other)
-        for value in (*others[len(values):], *values[len(others):]):
+        recorded_values = remaining.pop(name, [])
+        for recorded_value, actual_value in zip(recorded_values, values, strict=False):
+            tally.text(name, recorded_value, actual_value)
+        for value in (*recorded_values[len(values):], *values[len(recorded_values):]):
             tally.alone(name, value)
-    for name, values in left.items():
+    for name, values in remaining.items():
         for value in values:
             tally.alone(name, value)
 
 
 def _by_name(pairs: Iterable[Pair]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    by_name: dict[str, list[str]] = {}
     for name, value in pairs:
-        found.setdefault(name, []).append(value)
-    return found
+        by_name.setdefault(name, []).append(value)
+    return by_name
 
 
 def _compare_parts(recorded: bytes, actual: bytes, tally: Tally) -> None:
-    left = _parts_by_name(recorded)
+    remaining = _parts_by_name(recorded)
     for name, ours in _parts_by_name(actual).items():
-        others = left.pop(name, [])
-        for one, other in zip(others, ours, strict=False):
-            _compare_part(one, other, tally)
-        for part in (*others[len(ours):], *ours[len(others):]):
+        recorded_parts = remaining.pop(name, [])
+        for recorded_part, actual_part in zip(recorded_parts, ours, strict=False):
+            _compare_part(recorded_part, actual_part, tally)
+        for part in (*recorded_parts[len(ours):], *ours[len(recorded_parts):]):
             tally.alone(name, part.content and part.name)
-    for name, parts_left in left.items():
+    for name, parts_left in remaining.items():
         for part in parts_left:
             tally.alone(name, part.content and part.name)
 
 
 def _parts_by_name(body: bytes) -> dict[str, list[Part]]:
-    found: dict[str, list[Part]] = {}
+    by_name: dict[str, list[Part]] = {}
     for part in parts(body):
-        found.setdefault(part.name, []).append(part)
-    return found
+        by_name.setdefault(part.name, []).append(part)
+    return by_name
 
 
 def _compare_part(recorded: Part, actual: Part, tally: Tally) -> None:

@@ -12,15 +12,15 @@ from .multipart import parts
 _LONGEST = 1 << 16  # bytes of a body that is put into the index
 _PLAIN = "!$%&()*+,-./:;=?@[\\]^_`{|}~"  # what stays as it is in a key
 _ENCODED = re.compile(r"(?:%[0-9A-Fa-f]{2})+")
-_KEPT = re.compile(r"%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23)", re.I)  # ;/?:@&=+$,# stay encoded
+_RESERVED = re.compile(r"%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23)", re.I)  # ;/?:@&=+$,# stay encoded
 
 
-def line(url: str, stamp: str, told: dict[str, str], query: str = "") -> str:
+def line(url: str, stamp: str, fields: dict[str, str], query: str = "") -> str:
     """One line. `stamp`: 14 digits; `told`: what is said of the record; `query`: a body, as `request_query` has it."""
-    method = told.get("method", "")
-    whole = f"{url}{'&' if '?' in url else '?'}__wb_method={method}&{query}" if method else url
-    named = {"url": url} | told | ({"requestBody": query} if method else {})
-    return f"{key(whole)} {stamp} {json.dumps(named, ensure_ascii=True)}\n"
+    method = fields.get("method", "")
+    full_url = f"{url}{'&' if '?' in url else '?'}__wb_method={method}&{query}" if method else url
+    named = {"url": url} | fields | ({"requestBody": query} if method else {})
+    return f"{key(full_url)} {stamp} {json.dumps(named, ensure_ascii=True)}\n"
 
 
 def key(url: str) -> str:
@@ -56,41 +56,42 @@ def request_query(headers: Headers, body: bytes) -> str:
         return _decoded(urlencode(named, errors="replace"))
     if kind in ("application/json", "text/plain"):
         try:
-            return _decoded(urlencode(_named(json.loads(text)), errors="replace"))
+            return _decoded(urlencode(_flatten_json(json.loads(text)), errors="replace"))
         except (ValueError, RecursionError):
             if kind == "application/json":
                 return ""
     return f"__wb_post_data={base64.b64encode(body).decode()}"
 
 
-def _named(value: Any) -> dict[str, str]:
+def _flatten_json(value: Any) -> dict[str, str]:
     """What stands in a JSON by the name that is nearest; names that come again are numbered."""
-    found: dict[str, str] = {}
-    again: dict[str, int] = {}
+    named: dict[str, str] = {}
+    repeats: dict[str, int] = {}
 
-    def look(value: Any, name: str) -> None:
+    def collect(value: Any, name: str) -> None:
         if isinstance(value, dict):
             for key, inner in value.items():
-                look(inner, key)
+                collect(inner, key)
         elif isinstance(value, list):
             for inner in value:
-                look(inner, name)
+                collect(inner, name)
         elif value != "":
-            if name in found:
-                again[name] = again.get(name, 1) + 1
-                name = f"{name}.{again[name]}_"
-            found[name] = value if isinstance(value, str) else json.dumps(value)
+            if name in named:
+                repeats[name] = repeats.get(name, 1) + 1
+                name = f"{name}.{repeats[name]}_"
+            named[name] = value if isinstance(value, str) else json.dumps(value)
 
-    look(value, "")
-    return found
+    collect(value, "")
+    return named
 
 
 def _decoded(query: str) -> str:
     """As decodeURI of JavaScript: what separates the parts of an address stays encoded."""
-    def one(found: re.Match[str]) -> str:
-        return "".join(piece if _KEPT.fullmatch(piece) else unquote_to_bytes(piece).decode("utf-8")
-                       for piece in re.split(r"(%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23))", found[0], flags=re.I) if piece)
+    def decode(encoded: re.Match[str]) -> str:
+        return "".join(piece if _RESERVED.fullmatch(piece) else unquote_to_bytes(piece).decode("utf-8")
+                       for piece in re.split(r"(%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23))", encoded[0], flags=re.I)
+                       if piece)
     try:
-        return _ENCODED.sub(one, query)
+        return _ENCODED.sub(decode, query)
     except UnicodeDecodeError:
         return ""

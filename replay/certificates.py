@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 _DAYS = 30
-_MOST = 500  # hosts whose certificate is remembered
+_MAX_HOSTS = 500  # hosts whose certificate is remembered
 
 
 class Authority:
@@ -41,7 +41,7 @@ class Authority:
     def context(self, host: str) -> ssl.SSLContext:
         """What TLS needs to be that host."""
         if host not in self._contexts:
-            if len(self._contexts) >= _MOST:
+            if len(self._contexts) >= _MAX_HOSTS:
                 self._contexts.clear()
             name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "demotape replay host")])
             path = self._folder / f"{hashlib.sha256(host.encode()).hexdigest()}.pem"

@@ -15,7 +15,7 @@ from websockets.server import ServerProtocol
 from .exchanges import Channel, Headers, Message, Recorded
 
 _LONGEST_WAIT = 0.1  # seconds between two messages: a session is served faster than it was
-_ASKED_AGAIN = 50  # milliseconds after which a browser is to ask again for a stream that ended
+_RETRY_MS = 50  # milliseconds after which a browser is to ask again for a stream that ended
 _READ = 1 << 16
 
 
@@ -46,15 +46,16 @@ class Channels:
         """Whether a message is on its way that was received before the time up to which they are played."""
         return any(playing.awaited is not None and playing.awaited <= self.until for playing in self._playing)
 
-    def take(self, kind: str, url: str) -> "Playing | None":
+    def open(self, kind: str, url: str) -> "Playing | None":
         """The channel for a connection to an address; one that differs after the `?` when there is none."""
-        same = [each for each in self._channels if each.kind == kind and each.url == url]
-        if not same:
+        candidates = [channel for channel in self._channels if channel.kind == kind and channel.url == url]
+        if not candidates:
             path = url.partition("?")[0]
-            same = [each for each in self._channels if each.kind == kind and each.url.partition("?")[0] == path]
-        if not same:
+            candidates = [channel for channel in self._channels if channel.kind == kind
+                          and channel.url.partition("?")[0] == path]
+        if not candidates:
             return None
-        chosen = next((each for each in same if each.number not in self._used), same[-1])
+        chosen = next((channel for channel in candidates if channel.number not in self._used), candidates[-1])
         self._used.add(chosen.number)
         return Playing(chosen, chosen.number in self._renewed, self)
 
@@ -113,16 +114,16 @@ def _renewed(channels: tuple[Channel, ...], exchanges: Iterable[Recorded]) -> se
     """Numbers of the channels that ended while their page stayed, and were opened again by it."""
     documents = sorted(exchange.time for exchange in exchanges if exchange.kind == "document")
     last: dict[tuple[str, str], Channel] = {}
-    found = set()
-    for channel in sorted(channels, key=lambda each: each.time):
+    renewed = set()
+    for channel in sorted(channels, key=lambda channel: channel.time):
         before = last.get((channel.kind, channel.url))
         last[channel.kind, channel.url] = channel
         if before is None or not before.messages or before.messages[-1].direction != "close":
             continue
         stayed = bisect(documents, before.time) == bisect(documents, channel.time)
         if stayed and before.messages[-1].time <= channel.time:
-            found.add(before.number)
-    return found
+            renewed.add(before.number)
+    return renewed
 
 
 async def event_stream(playing: Playing) -> AsyncGenerator[bytes, None]:
@@ -131,7 +132,7 @@ async def event_stream(playing: Playing) -> AsyncGenerator[bytes, None]:
     async with aclosing(playing.messages()) as messages:
         async for message in messages:
             yield _event(message)
-    yield f"retry: {_ASKED_AGAIN}\n\n".encode()
+    yield f"retry: {_RETRY_MS}\n\n".encode()
 
 
 def _event(message: Message) -> bytes:
@@ -143,9 +144,9 @@ def _event(message: Message) -> bytes:
 
 
 async def serve_websocket(playing: Playing | None, target: str, headers: Headers, reader: asyncio.StreamReader,
-                          writer: asyncio.StreamWriter, rest: bytes, told: Callable[[], None]) -> None:
-    """Answer a handshake and play a channel; None refuses it. `rest`: what came behind the request; `told` is called
-    for each message that goes out."""
+                          writer: asyncio.StreamWriter, buffered: bytes, on_activity: Callable[[], None]) -> None:
+    """Answer a handshake and play a channel; None refuses it. `buffered`: bytes received after the request;
+    `on_activity` is called for each message that is sent."""
     protocol = ServerProtocol(max_size=None)
     lines = [f"GET {target} HTTP/1.1", *(f"{name}: {value}" for name, value in headers), "", ""]
     protocol.receive_data("\r\n".join(lines).encode("latin-1", "replace"))
@@ -153,16 +154,16 @@ async def serve_websocket(playing: Playing | None, target: str, headers: Headers
     if request is None:  # no handshake
         return
     response = protocol.accept(request) if playing else protocol.reject(504, "not in the recording\n")
-    if playing and (asked := request.headers.get("Sec-WebSocket-Protocol")):
-        response.headers["Sec-WebSocket-Protocol"] = asked.split(",")[0].strip()
+    if playing and (protocols := request.headers.get("Sec-WebSocket-Protocol")):
+        response.headers["Sec-WebSocket-Protocol"] = protocols.split(",")[0].strip()
     protocol.send_response(response)
     await _flush(protocol, writer)
     if playing is None or protocol.state is not State.OPEN:
         return
-    going_out = asyncio.ensure_future(_play(playing, protocol, writer, told))
+    going_out = asyncio.ensure_future(_play(playing, protocol, writer, on_activity))
     try:
-        if rest:
-            protocol.receive_data(rest)
+        if buffered:
+            protocol.receive_data(buffered)
         while True:
             for event in protocol.events_received():
                 if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY):
@@ -179,7 +180,7 @@ async def serve_websocket(playing: Playing | None, target: str, headers: Headers
 
 
 async def _play(playing: Playing, protocol: ServerProtocol, writer: asyncio.StreamWriter,
-                told: Callable[[], None]) -> None:
+                on_activity: Callable[[], None]) -> None:
     async with aclosing(playing.messages()) as messages:
         async for message in messages:
             if isinstance(message.data, str):
@@ -187,7 +188,7 @@ async def _play(playing: Playing, protocol: ServerProtocol, writer: asyncio.Stre
             else:
                 protocol.send_binary(message.data)
             await _flush(protocol, writer)
-            told()
+            on_activity()
     protocol.send_close(CloseCode.GOING_AWAY)
     await _flush(protocol, writer)
 

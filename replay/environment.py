@@ -25,7 +25,7 @@ from schemas.addresses import split_address
 from schemas.outcome_types import Outcome
 from schemas.types import Provenance, State
 
-from .offline import context_options, give_cookies, give_storage, offline_arguments, without_place
+from .offline import context_options, give_cookies, give_storage, offline_arguments, without_location
 from .reading import read_recording
 from .server import ReplayServer
 
@@ -63,7 +63,8 @@ class Environment:
                  headless: bool = True, agent: str = ""):
         self._recording, self._outcome, self._runs = recording, outcome, runs
         self._port, self._headless = port, headless
-        self._about: Provenance = {"actor": "agent", **({"agent": agent} if agent else {})}  # type: ignore[typeddict-item]
+        self._about: Provenance = {"actor": "agent",
+                                   **({"agent": agent} if agent else {})}  # type: ignore[typeddict-item]
         self._start, self._first = start_of(recording)
         self._stack = AsyncExitStack()
         self._recorder: Recorder | None = None
@@ -159,15 +160,15 @@ class Environment:
             if not options.keys() & {"locale", "timezone_id"}:
                 raise DemotapeError(str(error).splitlines()[0]) from None
             return await launch_context(playwright, profile, headless=self._headless, arguments=arguments,
-                                        **without_place(options))
+                                        **without_location(options))
 
     async def _emptied(self) -> Page:
         """One empty tab, and nothing that pages have kept."""
         page = await self._context.new_page()
-        for other in self._context.pages:
-            if other is not page:
+        for page_to_close in self._context.pages:
+            if page_to_close is not page:
                 with suppress(PlaywrightError):
-                    await other.close()
+                    await page_to_close.close()
         await self._context.clear_cookies()
         session = await self._context.new_cdp_session(page)
         for origin in self._origins():
@@ -177,11 +178,11 @@ class Environment:
         return page
 
     def _origins(self) -> set[str]:
-        found = set()
+        origins = set()
         for exchange in self._recording.exchanges():
             parts = split_address(exchange["url"])
-            found.add(f"{parts.scheme}://{parts.netloc}")
-        return found
+            origins.add(f"{parts.scheme}://{parts.netloc}")
+        return origins
 
 
 def _listening(profile: Path) -> int:

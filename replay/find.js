@@ -3,7 +3,7 @@
 "use strict";
 
 globalThis.demotapeFind ??= (function () {
-  const MOST = 300; // elements that are looked at closely
+  const MAX_CANDIDATES = 300; // elements that are compared closely
   const NEAR = 6; // CSS pixels
   // What an element means, and what that weighs; a test id is there to be found by.
   const ATTRIBUTES = {
@@ -13,10 +13,10 @@ globalThis.demotapeFind ??= (function () {
   const NAME = 3, TEXT = 2, CLASS = 1, VALUE = 2;
   const XPATH = 3, CSS_PATH = 2, PLACE = 1.5;
   const MEANING = 0.65; // share of what it means in the score, the rest is where it stands; less where little is said
-  const ENOUGH = 4; // weight of what is said from which on it counts whole
+  const FULL_WEIGHT = 4; // weight of what is said from which on it counts whole
   const CHOSEN_BY_VALUE = new Set(["radio", "checkbox", "submit", "button", "reset"]);
   const { own } = demotape;
-  let found = null;
+  let bestElement = null;
 
   /** Every element of a document and of its shadow roots. */
   function* everyElement(root) {
@@ -31,45 +31,45 @@ globalThis.demotapeFind ??= (function () {
   function candidates(wanted) {
     const same = [];
     for (const element of everyElement(own(document))) if (own(element).localName === wanted.tag) same.push(element);
-    if (same.length <= MOST) return same;
+    if (same.length <= MAX_CANDIDATES) return same;
     const start = wanted.text.slice(0, 40);
     const likely = (element) => Object.keys(ATTRIBUTES).some((key) => wanted.attributes[key] !== undefined &&
       key !== "type" && own(element).getAttribute(key) === wanted.attributes[key]) ||
       (start && own(element).textContent.replace(/\s+/g, " ").trim().startsWith(start));
-    const first = new Set(placed(wanted));
-    for (const element of same) if (first.size < MOST && likely(element)) first.add(element);
-    for (const element of same) if (first.size < MOST) first.add(element);
+    const first = new Set(elementsByPath(wanted));
+    for (const element of same) if (first.size < MAX_CANDIDATES && likely(element)) first.add(element);
+    for (const element of same) if (first.size < MAX_CANDIDATES) first.add(element);
     return [...first];
   }
 
-  /** Elements that stand where it stood. */
-  function placed(wanted) {
-    const at = [];
+  /** Elements at the recorded XPath and CSS path. */
+  function elementsByPath(wanted) {
+    const byPath = [];
     try {
-      at.push(document.evaluate(wanted.xpath, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue);
+      byPath.push(document.evaluate(wanted.xpath, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue);
     } catch {
       // no XPath
     }
     try {
-      at.push(own(document).querySelector(wanted.css));
+      byPath.push(own(document).querySelector(wanted.css));
     } catch {
       // no selector
     }
-    return at.filter((element) => demotape.isElement(element) && own(element).localName === wanted.tag);
+    return byPath.filter((element) => demotape.isElement(element) && own(element).localName === wanted.tag);
   }
 
   function classes(text) {
     return new Set((text ?? "").split(/\s+/).filter(Boolean));
   }
 
-  /** How much of what was said of the wanted one is said of another: its meaning, its place, and by what it is known. */
+  /** How similar an element is to the wanted one, in meaning and in location, with the features that agree. */
   function likeness(wanted, said, top) {
     const by = [];
-    let meaning = 0, meant = 0, place = 0, places = 0;
-    const weigh = (weight, equal, what) => {
+    let meaning = 0, meant = 0, location = 0, locationWeight = 0;
+    const weigh = (weight, equal, reason) => {
       meant += weight;
       meaning += weight * equal;
-      if (equal === 1 && what) by.push(what);
+      if (equal === 1 && reason) by.push(reason);
     };
     const before = wanted.attributes, now = said.attributes;
     for (const [key, weight] of Object.entries(ATTRIBUTES)) {
@@ -78,39 +78,39 @@ globalThis.demotapeFind ??= (function () {
     if (before.value !== undefined && CHOSEN_BY_VALUE.has(before.type)) {
       weigh(VALUE, Number(before.value === now.value), "value");
     }
-    const one = classes(before.class), other = classes(now.class);
-    if (one.size) {
-      const both = [...one].filter((each) => other.has(each)).length;
-      weigh(CLASS, both / (one.size + other.size - both), "");
+    const recorded = classes(before.class), present = classes(now.class);
+    if (recorded.size) {
+      const both = [...recorded].filter((className) => present.has(className)).length;
+      weigh(CLASS, both / (recorded.size + present.size - both), "");
     }
     if (wanted.name) weigh(NAME, Number(wanted.name === said.name && wanted.role === said.role), "role and name");
     if (wanted.text && wanted.text !== wanted.name) weigh(TEXT, Number(wanted.text === said.text), "text");
-    const stand = (weight, equal, what) => {
-      places += weight;
-      place += weight * equal;
-      if (equal) by.push(what);
+    const weighLocation = (weight, equal, reason) => {
+      locationWeight += weight;
+      location += weight * equal;
+      if (equal) by.push(reason);
     };
-    stand(XPATH, Number(wanted.xpath === said.xpath), "XPath");
-    stand(CSS_PATH, Number(wanted.css === said.css), "CSS");
+    weighLocation(XPATH, Number(wanted.xpath === said.xpath), "XPath");
+    weighLocation(CSS_PATH, Number(wanted.css === said.css), "CSS");
     if (wanted.bbox && said.bbox && top) {
       const near = ["x", "y", "width", "height"].every((key) => Math.abs(wanted.bbox[key] - said.bbox[key]) <= NEAR);
-      stand(PLACE, Number(near), "place");
+      weighLocation(PLACE, Number(near), "place");
     }
-    const share = MEANING * Math.min(1, meant / ENOUGH);
-    return { score: share * (meant ? meaning / meant : 0) + (1 - share) * (place / places), by };
+    const share = MEANING * Math.min(1, meant / FULL_WEIGHT);
+    return { score: share * (meant ? meaning / meant : 0) + (1 - share) * (location / locationWeight), by };
   }
 
-  /** The best of this document: its score, that of the next best, and by what it is known; `take` hands it over. */
+  /** The best match in this document: its score, the next best score, and the features that agree; `take` returns it. */
   function find(wanted) {
     const top = window === window.top;
     const scored = candidates(wanted).map((element) => {
       const { score, by } = likeness(wanted, demotape.elements.describe(element), top);
       return { element, score, by };
-    }).sort((one, other) => other.score - one.score);
-    found = scored[0]?.element ?? null;
+    }).sort((first, second) => second.score - first.score);
+    bestElement = scored[0]?.element ?? null;
     const [best, next] = scored;
     return { score: best?.score ?? 0, next: next?.score ?? 0, by: best?.by ?? [], depth: demotape.frameGroup.path(window).length };
   }
 
-  return { find, take: () => found };
+  return { find, take: () => bestElement };
 })();

@@ -45,17 +45,17 @@ def read_har(path: Path) -> Archive:
     time = 0.0
     for number, entry in enumerate(entries, 1):
         try:
-            time = _moment(entry) or time
-            if one := _read(entry, time, path.parent, tabs, partial(_note, notes, number)):
-                read.append(one)
+            time = _sent_at(entry) or time
+            if record := _read(entry, time, path.parent, tabs, partial(_note, notes, number)):
+                read.append(record)
         except (_Unreadable, ValueError, OverflowError, RecursionError) as error:
             notes.append(f"entry {number}: {error}; left out")
-    read.sort(key=lambda one: one.time)
-    started = next((one.time for one in read if one.time), 0.0)
-    exchanges = [replace(one, number=number, time=_since(started, one.time))
-                 for number, one in enumerate((one for one in read if isinstance(one, Recorded)), 1)]
-    channels = [_from(started, number, one)
-                for number, one in enumerate((one for one in read if isinstance(one, Channel)), 1)]
+    read.sort(key=lambda record: record.time)
+    started = next((record.time for record in read if record.time), 0.0)
+    exchanges = [replace(record, number=number, time=_since(started, record.time))
+                 for number, record in enumerate((record for record in read if isinstance(record, Recorded)), 1)]
+    channels = [_from(started, number, record)
+                for number, record in enumerate((record for record in read if isinstance(record, Channel)), 1)]
     if len(notes) > _NOTES:
         notes[_NOTES:] = [f"and {len(notes) - _NOTES} more"]
     return Archive(tuple(exchanges), tuple(channels), started, tuple(notes))
@@ -67,12 +67,12 @@ def _note(notes: list[str], number: int, text: str) -> None:
 
 def _entries(path: Path) -> list[Any]:
     try:
-        told = json.loads(read_named(path, limits.HAR))
+        document = json.loads(read_named(path, limits.HAR))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}); a HAR is") from None
-    if not isinstance(told, dict) or not isinstance(told.get("log"), dict):
+    if not isinstance(document, dict) or not isinstance(document.get("log"), dict):
         raise InputError(f"{path}: field log: missing; a HAR has it")
-    entries = told["log"].get("entries")
+    entries = document["log"].get("entries")
     if not isinstance(entries, list):
         raise InputError(f"{path}: field log.entries: has to be a list")
     return entries
@@ -87,14 +87,14 @@ def _from(started: float, number: int, channel: Channel) -> Channel:
     return replace(channel, number=number, time=_since(started, channel.time), messages=messages)
 
 
-def _moment(entry: Any) -> float:
+def _sent_at(entry: Any) -> float:
     """Seconds since 1970 when a request was sent; 0 when it is not told."""
-    told = entry.get("startedDateTime") if isinstance(entry, dict) else None
-    if not isinstance(told, str):
+    started = entry.get("startedDateTime") if isinstance(entry, dict) else None
+    if not isinstance(started, str):
         return 0.0
     try:
-        moment = datetime.fromisoformat(told.strip())
-        seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        sent_at = datetime.fromisoformat(started.strip())
+        seconds = (sent_at if sent_at.tzinfo else sent_at.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return 0.0
     return seconds if 0 < seconds < limits.WALL else 0.0
@@ -140,28 +140,28 @@ def _exchange(entry: dict[str, Any], request: dict[str, Any], time: float, folde
 
 
 def _object(value: Any, name: str) -> dict[str, Any]:
-    found = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(found, dict):
+    nested = value.get(name) if isinstance(value, dict) else None
+    if not isinstance(nested, dict):
         raise _Unreadable(f"field {name}: missing" if isinstance(value, dict) else "has to be an object")
-    return found
+    return nested
 
 
 def _text(value: dict[str, Any], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
+    text = value.get(name)
+    return text if isinstance(text, str) else ""
 
 
 def _failure(entry: dict[str, Any], response: dict[str, Any]) -> str:
-    for told in (_text(response, "_error"), _text(response, "_failureText"), _text(entry, "_failure"),
-                 _text(entry, "_error")):
-        if told:
-            return told
+    for reason in (_text(response, "_error"), _text(response, "_failureText"), _text(entry, "_failure"),
+                   _text(entry, "_error")):
+        if reason:
+            return reason
     return "no answer"
 
 
-def _headers(told: dict[str, Any]) -> Headers:
+def _headers(message: dict[str, Any]) -> Headers:
     """Headers without those of HTTP/2 that are none (`:method`)."""
-    lines = told.get("headers")
+    lines = message.get("headers")
     return tuple((line["name"], value) for line in (lines if isinstance(lines, list) else ())
                  if isinstance(line, dict) and isinstance(line.get("name"), str) and isinstance(line.get("value"), str)
                  and line["name"] and not line["name"].startswith(":")
@@ -170,20 +170,20 @@ def _headers(told: dict[str, Any]) -> Headers:
 
 def _body(request: dict[str, Any], note: Callable[[str], None]) -> bytes | None:
     """What was sent: as a text or as the fields of a form."""
-    told = request.get("postData")
-    if not isinstance(told, dict):
+    post_data = request.get("postData")
+    if not isinstance(post_data, dict):
         return None
-    if text := _text(told, "text"):
-        if told.get("encoding") != "base64":
+    if text := _text(post_data, "text"):
+        if post_data.get("encoding") != "base64":
             return _utf8(text)
         if (content := _unpacked(text)) is None:
             note("field request.postData.text: not base64; taken for text")
         return _utf8(text) if content is None else content
-    params = told.get("params")
+    params = post_data.get("params")
     fields = [field for field in (params if isinstance(params, list) else ()) if isinstance(field, dict)]
     if not fields:
         return None
-    if _text(told, "mimeType").lower().startswith("multipart/"):
+    if _text(post_data, "mimeType").lower().startswith("multipart/"):
         return b"".join(map(_part, fields)) + _utf8(f"--{_BOUNDARY}--\r\n")
     return _utf8(urlencode([(_text(field, "name"), _text(field, "value")) for field in fields], errors="replace"))
 
@@ -201,35 +201,35 @@ def _answer(response: dict[str, Any], status: int, folder: Path, note: Callable[
     headers = _headers(response)
     if 300 <= status < 400 and not header(headers, "location") and (aim := _text(response, "redirectURL")):
         headers = (*headers, ("Location", aim))
-    told = response.get("content")
-    told = told if isinstance(told, dict) else {}
-    text = told.get("text")
-    if isinstance(text, str) and told.get("encoding") == "base64":
+    content_data = response.get("content")
+    content_data = content_data if isinstance(content_data, dict) else {}
+    text = content_data.get("text")
+    if isinstance(text, str) and content_data.get("encoding") == "base64":
         content = _unpacked(text)
         if content is None:
             note("field response.content.text: not base64; its content is left out")
-        return partial(_held, content), _typed(headers, told)
-    if isinstance(text, str) and (text or "_file" not in told):
-        return partial(_held, _utf8(text)), _in_utf8(_typed(headers, told), text)
-    if isinstance(name := told.get("_file"), str):
-        return _beside(folder, name, note), _typed(headers, told)
-    empty = status in _NO_CONTENT or 300 <= status < 400 or (status and told.get("size") == 0)
-    return partial(_held, b"" if empty else None), _typed(headers, told)
+        return partial(_constant, content), _typed(headers, content_data)
+    if isinstance(text, str) and (text or "_file" not in content_data):
+        return partial(_constant, _utf8(text)), _in_utf8(_typed(headers, content_data), text)
+    if isinstance(name := content_data.get("_file"), str):
+        return _read_sidecar(folder, name, note), _typed(headers, content_data)
+    empty = status in _NO_CONTENT or 300 <= status < 400 or (status and content_data.get("size") == 0)
+    return partial(_constant, b"" if empty else None), _typed(headers, content_data)
 
 
-def _held(content: bytes | None) -> bytes | None:
+def _constant(content: bytes | None) -> bytes | None:
     return content
 
 
-def _beside(folder: Path, name: str, note: Callable[[str], None]) -> Callable[[], bytes | None]:
+def _read_sidecar(folder: Path, name: str, note: Callable[[str], None]) -> Callable[[], bytes | None]:
     """What reads a content that lies in a file beside the HAR."""
     if not name or name != Path(name).name or set(name) & set("/\\:\0") or name in (".", ".."):
         note("field response.content._file: no plain name of a file beside the HAR; its content is left out")
-        return partial(_held, None)
+        return partial(_constant, None)
     path = folder / name
     if path.is_symlink() or not path.is_file():
         note(f"field response.content._file: no file {name!r} beside the HAR; its content is left out")
-        return partial(_held, None)
+        return partial(_constant, None)
     return partial(_read_file, path)
 
 
@@ -272,9 +272,9 @@ def _utf8(text: str) -> bytes:
 
 def _kind(entry: dict[str, Any], headers: Headers, response: dict[str, Any]) -> str:
     """What asked, as Chrome calls it."""
-    told = _text(entry, "_resourceType").lower()
-    if told in RESOURCE_KINDS:
-        return told
+    resource_type = _text(entry, "_resourceType").lower()
+    if resource_type in RESOURCE_KINDS:
+        return resource_type
     if aim := header(headers, "sec-fetch-dest").lower():
         return _KINDS.get(aim, "other")
     content = response.get("content")
@@ -322,22 +322,22 @@ class _Tabs:
 
 def _messages(entry: dict[str, Any], name: str, time: float) -> tuple[Message, ...]:
     """What a channel carried, in order. Browsers tell of no closing."""
-    told = entry.get(name)
-    found = [message for each in (told if isinstance(told, list) else ())
-             if (message := _message(each, time)) is not None]
-    return tuple(sorted(found, key=lambda message: message.time))
+    raw_messages = entry.get(name)
+    messages = [message for raw_message in (raw_messages if isinstance(raw_messages, list) else ())
+                if (message := _message(raw_message, time)) is not None]
+    return tuple(sorted(messages, key=lambda message: message.time))
 
 
-def _message(told: Any, opened: float) -> Message | None:
-    data = told.get("data") if isinstance(told, dict) else None
+def _message(raw_message: Any, opened: float) -> Message | None:
+    data = raw_message.get("data") if isinstance(raw_message, dict) else None
     if not isinstance(data, str):
         return None
-    moment = told.get("time")
-    time = float(moment) if isinstance(moment, int | float) and 0 < moment < limits.WALL else opened
-    if "type" not in told:  # of an EventSource
-        return Message(time, "received", data, _text(told, "eventName"), _text(told, "eventId"))
-    direction = "sent" if told["type"] in ("send", "request") else "received"
-    content = _unpacked(data) if told.get("opcode") == _BINARY else None
-    if told.get("opcode", 1) not in (0, 1, _BINARY):
+    raw_time = raw_message.get("time")
+    time = float(raw_time) if isinstance(raw_time, int | float) and 0 < raw_time < limits.WALL else opened
+    if "type" not in raw_message:  # of an EventSource
+        return Message(time, "received", data, _text(raw_message, "eventName"), _text(raw_message, "eventId"))
+    direction = "sent" if raw_message["type"] in ("send", "request") else "received"
+    content = _unpacked(data) if raw_message.get("opcode") == _BINARY else None
+    if raw_message.get("opcode", 1) not in (0, 1, _BINARY):
         return None
     return Message(time, direction, data if content is None else content)

@@ -32,9 +32,9 @@ def write_har(archive: Archive, path: Path) -> None:
 
 
 def _entry(exchange: Recorded, started: float) -> dict[str, Any]:
-    moment = datetime.fromtimestamp(min(max(started + exchange.time, 0), _LATEST), UTC)
+    sent_at = datetime.fromtimestamp(min(max(started + exchange.time, 0), _LATEST), UTC)
     time = round(exchange.duration * 1000, 3)
-    return {"startedDateTime": moment.isoformat(timespec="microseconds"), "time": time,
+    return {"startedDateTime": sent_at.isoformat(timespec="microseconds"), "time": time,
             "request": _request(exchange), "response": _response(exchange), "cache": {},
             "timings": {"send": 0, "wait": time, "receive": 0}, "_tab": exchange.tab, "_resourceType": exchange.kind,
             **({"_failure": exchange.failure} if exchange.failure else {})}
@@ -42,14 +42,14 @@ def _entry(exchange: Recorded, started: float) -> dict[str, Any]:
 
 def _request(exchange: Recorded) -> dict[str, Any]:
     kind = header(exchange.headers, "content-type")
-    told = {"method": exchange.method, "url": exchange.url, "httpVersion": "HTTP/1.1",
-            "headers": _headers(exchange.headers), "cookies": _cookies(exchange.headers, "cookie"),
-            "queryString": [{"name": name, "value": value} for name, value in
-                            parse_qsl(split_address(exchange.url).query, keep_blank_values=True)],
-            "headersSize": _UNKNOWN, "bodySize": len(exchange.body or b"")}
+    entry = {"method": exchange.method, "url": exchange.url, "httpVersion": "HTTP/1.1",
+             "headers": _headers(exchange.headers), "cookies": _cookies(exchange.headers, "cookie"),
+             "queryString": [{"name": name, "value": value} for name, value in
+                             parse_qsl(split_address(exchange.url).query, keep_blank_values=True)],
+             "headersSize": _UNKNOWN, "bodySize": len(exchange.body or b"")}
     if exchange.body is not None:
-        told["postData"] = {"mimeType": kind, "text": exchange.body.decode("utf-8", "replace")}
-    return told
+        entry["postData"] = {"mimeType": kind, "text": exchange.body.decode("utf-8", "replace")}
+    return entry
 
 
 def _response(exchange: Recorded) -> dict[str, Any]:

@@ -17,16 +17,17 @@ async def type_text(keyboard: Keyboard, text: str, *, ahead: bool) -> None:
     if not ahead:
         await keyboard.type(text)
         return
-    for at in range(0, len(text), _AHEAD):
-        letters = text[at:at + _AHEAD]
+    for start in range(0, len(text), _AHEAD):
+        letters = text[start:start + _AHEAD]
         await asyncio.gather(*(step for letter in letters for step in _strokes(keyboard, letter)))
 
 
 def changed(before: str, after: str) -> tuple[int, int]:
     """How many characters at the beginning, and how many at the end, two texts have in common."""
-    most = min(len(before), len(after))
-    first = next((at for at in range(most) if before[at] != after[at]), most)
-    last = next((at for at in range(most - first) if before[-1 - at] != after[-1 - at]), most - first)
+    shortest = min(len(before), len(after))
+    first = next((index for index in range(shortest) if before[index] != after[index]), shortest)
+    last = next((index for index in range(shortest - first) if before[-1 - index] != after[-1 - index]),
+                shortest - first)
     return first, last
 
 

@@ -7,18 +7,18 @@ from urllib.parse import quote
 
 from .addresses import Address, address, is_wild, path_likeness, query_likeness
 from .bodies import LARGEST, Pair, compare, made_values
+from .candidates import MAX_INEXACT_SCORE, MIN_SCORE, IncomingRequest, RequestGroup, ScoredIndex, SharedExchanges
 from .exchanges import Archive, Recorded, Request
-from .order import Course, Queue
-from .places import LEAST, LOOSE, Asked, Found, Known, Place
-from .varying import Given, content, is_made_segment
+from .session_history import Queue, SessionHistory
+from .volatile_values import ServedValues, content, is_made_segment
 
 _CONDITIONS = frozenset(("if-none-match", "if-modified-since"))
-_RENAMED = 200  # values that are looked for in a request
-_DISTINCT = 8  # characters of these
-_SHORTEST = 4  # characters of a value that is carried over into an answer
-_LONGEST = 4096
+_MAX_RENAMED_VALUES = 200  # values that are looked for in a request
+_MIN_DISTINCT_CHARS = 8  # characters of these
+_MIN_CARRIED_CHARS = 4  # characters of a value that is carried over into an answer
+_MAX_CARRIED_CHARS = 4096
 _MADE = "\0"
-_WILD = 64  # paths with a secret in them that are tried
+_MAX_WILD_PATHS = 64  # paths with a secret in them that are tried
 
 RULES = (  # from the first that decides to the last; docs/replay.md has them for people
     ("answered first",
@@ -62,13 +62,13 @@ RULES = (  # from the first that decides to the last; docs/replay.md has them fo
      "Where a secret was replaced, in an address, a header or a body, anything of one line fits."),
 )
 
-__all__ = ["LEAST", "RULES", "Match", "Session"]
+__all__ = ["MIN_SCORE", "RULES", "Match", "Session"]
 
 
 @dataclass(frozen=True)
 class Match:
-    """What answers a request. `score`: from LEAST to 1; 1 where address and body are equal. `carried`: a recorded value
-    and the actual one for each that has to be replaced in the answer."""
+    """The exchange that answers a request. `score`: from MIN_SCORE to 1; 1 where address and body are equal. `carried`:
+    a recorded value and the actual one for each that has to be replaced in the answer."""
 
     exchange: Recorded
     score: float
@@ -82,13 +82,13 @@ class Session:
         exchanges = tuple(sorted(archive.exchanges, key=lambda exchange: exchange.number))
         self._exchanges = exchanges
         self._addresses = [address(exchange.url) for exchange in exchanges]
-        self._course = Course(exchanges)
+        self._course = SessionHistory(exchanges)
         ordered = Archive(exchanges, archive.channels, archive.started)
-        known = Known(self._course, Given(ordered, self._made), self._addresses)
+        known = SharedExchanges(self._course, ServedValues(ordered, self._made), self._addresses)
         kinds: dict[str, list[int]] = {"answered": [], "unchanged": [], "failed": []}
-        for place, exchange in enumerate(exchanges):
-            kinds[_kind(exchange)].append(place)
-        self._answered, self._unchanged, self._failed = (_Index(known, places) for places in kinds.values())
+        for index, exchange in enumerate(exchanges):
+            kinds[_kind(exchange)].append(index)
+        self._answered, self._unchanged, self._failed = (_RequestIndex(known, indices) for indices in kinds.values())
         self._known = known
         self._renamed: dict[str, str] = {}  # actual values that went into answers, with the recorded ones
 
@@ -101,44 +101,45 @@ class Session:
 
     def match(self, request: Request) -> Match | None:
         """What answers a request, or None when nothing does well enough."""
-        asked = Asked(request, address(request.url))
-        found = self._find(asked)
-        if found is None or found[1] < 1:
-            as_recorded = self._as_recorded(asked)
-            again = self._find(as_recorded) if as_recorded else None
-            if again and (found is None or again[1] > found[1]):
-                found = again[0], min(again[1], LOOSE)
-        if found is None:
+        incoming = IncomingRequest(request, address(request.url))
+        best = self._find(incoming)
+        if best is None or best[1] < 1:
+            as_recorded = self._as_recorded(incoming)
+            renamed_best = self._find(as_recorded) if as_recorded else None
+            if renamed_best and (best is None or renamed_best[1] > best[1]):
+                best = renamed_best[0], min(renamed_best[1], MAX_INEXACT_SCORE)
+        if best is None:
             return None
-        place, score = found
-        if request.method.upper() == self._exchanges[place].method.upper():  # HEAD takes no turn of GET
-            self._course.use(place)
-        carried = self._carried(place, asked) if score < 1 else ()
-        self._renamed |= {actual: one for one, actual in carried if len(actual) >= _DISTINCT}
-        return Match(self._exchanges[place], score, carried)
+        index, score = best
+        if request.method.upper() == self._exchanges[index].method.upper():  # HEAD takes no turn of GET
+            self._course.use(index)
+        carried = self._carried(index, incoming) if score < 1 else ()
+        self._renamed |= {actual: recorded_value for recorded_value, actual in carried
+                          if len(actual) >= _MIN_DISTINCT_CHARS}
+        return Match(self._exchanges[index], score, carried)
 
-    def _find(self, asked: Asked) -> Found | None:
-        method = asked.request.method.upper()
-        for index in self._indexes(asked.request):
+    def _find(self, incoming: IncomingRequest) -> ScoredIndex | None:
+        method = incoming.request.method.upper()
+        for index in self._indexes(incoming.request):
             for recorded_method in ("HEAD", "GET") if method == "HEAD" else (method,):
-                if found := index.find(recorded_method, asked):
-                    return found
+                if scored := index.find(recorded_method, incoming):
+                    return scored
         return None
 
-    def _as_recorded(self, asked: Asked) -> Asked | None:
+    def _as_recorded(self, incoming: IncomingRequest) -> IncomingRequest | None:
         """The request with the recorded values instead of those that were carried over into earlier answers, the latest
         of them; None when there are none in it."""
-        request, body = asked.request, asked.body
+        request, body = incoming.request, incoming.body
         url = request.url
-        for actual, one in islice(reversed(self._renamed.items()), _RENAMED):
-            url = url.replace(actual, one)
+        for actual, recorded_value in islice(reversed(self._renamed.items()), _MAX_RENAMED_VALUES):
+            url = url.replace(actual, recorded_value)
             if body and len(body) <= LARGEST:
-                body = body.replace(actual.encode(), one.encode())
-        if url == request.url and body == asked.body:
+                body = body.replace(actual.encode(), recorded_value.encode())
+        if url == request.url and body == incoming.body:
             return None
-        return Asked(replace(request, url=url, body=body), address(url))
+        return IncomingRequest(replace(request, url=url, body=body), address(url))
 
-    def _indexes(self, request: Request) -> Iterator["_Index"]:
+    def _indexes(self, request: Request) -> Iterator["_RequestIndex"]:
         yield self._answered
         if any(name.lower() in _CONDITIONS for name, _ in request.headers):
             yield self._unchanged
@@ -146,106 +147,108 @@ class Session:
 
     def _made(self) -> Iterator[str]:
         """All recorded values that look as if they were made by chance."""
-        for told, exchange in zip(self._addresses, self._exchanges, strict=True):
-            yield from filter(is_made_segment, told.segments)
-            yield from (value for _, value in told.pairs)
+        for parsed, exchange in zip(self._addresses, self._exchanges, strict=True):
+            yield from filter(is_made_segment, parsed.segments)
+            yield from (value for _, value in parsed.pairs)
             yield from made_values(exchange.body)
 
-    def _carried(self, place: int, asked: Asked) -> tuple[Pair, ...]:
+    def _carried(self, index: int, incoming: IncomingRequest) -> tuple[Pair, ...]:
         """What the request has otherwise than recorded and the recorded answer has as well."""
-        exchange, recorded = self._exchanges[place], self._addresses[place]
-        tally = self._known.tally(place)
+        exchange, recorded = self._exchanges[index], self._addresses[index]
+        tally = self._known.tally(index)
         tally.any_value = True  # it was decided before
-        path_likeness(recorded, asked.address, differences=tally.differences)
-        query_likeness(recorded.pairs, asked.address.pairs, tally)
-        if exchange.body and asked.body and exchange.body != asked.body:
-            compare(exchange.body, asked.body, asked.content_type, tally)
+        path_likeness(recorded, incoming.address, differences=tally.differences)
+        query_likeness(recorded.pairs, incoming.address.pairs, tally)
+        if exchange.body and incoming.body and exchange.body != incoming.body:
+            compare(exchange.body, incoming.body, incoming.content_type, tally)
         pairs = [pair for pair in dict.fromkeys(tally.differences) if _may_be_carried(*pair)]
         if not pairs:
             return ()
         answer = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
         answer += b"\n" + (content(exchange) or b"")
-        written = chain(pairs, ((quote(one, safe=""), quote(other, safe="")) for one, other in pairs))
+        written = chain(pairs, ((quote(recorded_value, safe=""), quote(actual_value, safe="")) for recorded_value,
+                                actual_value in pairs))
         return tuple(pair for pair in dict.fromkeys(written) if pair[0].encode() in answer)
 
 
-class _Index:
+class _RequestIndex:
     """Finds exchanges by method and address."""
 
-    def __init__(self, known: Known, places: Iterable[int]):
-        self._known = known
-        self._places: dict[tuple[str, str, str], Place] = {}
-        self._by_length: dict[tuple[str, str, int], list[Place]] = {}
-        self._shapes: dict[tuple[str, str, int], _Shapes] = {}
-        for place in places:
-            told = known.addresses[place]
-            method = known.exchanges[place].method.upper()
-            lies = self._places.get((method, told.origin, told.path))
-            if lies is None:
-                lies = self._places[method, told.origin, told.path] = Place(known)
-                self._by_length.setdefault((method, told.origin, told.path.count("/")), []).append(lies)
-            lies.add(place)
+    def __init__(self, shared: SharedExchanges, indices: Iterable[int]):
+        self._known = shared
+        self._groups: dict[tuple[str, str, str], RequestGroup] = {}
+        self._by_length: dict[tuple[str, str, int], list[RequestGroup]] = {}
+        self._shapes: dict[tuple[str, str, int], _PathShapes] = {}
+        for index in indices:
+            parsed = shared.addresses[index]
+            method = shared.exchanges[index].method.upper()
+            group = self._groups.get((method, parsed.origin, parsed.path))
+            if group is None:
+                group = self._groups[method, parsed.origin, parsed.path] = RequestGroup(shared)
+                self._by_length.setdefault((method, parsed.origin, parsed.path.count("/")), []).append(group)
+            group.add(index)
 
     def forget(self) -> None:
         """All is unused again."""
         self._shapes.clear()
-        for place in self._places.values():
-            place.forget()
+        for group in self._groups.values():
+            group.forget()
 
-    def find(self, method: str, asked: Asked) -> Found | None:
+    def find(self, method: str, incoming: IncomingRequest) -> ScoredIndex | None:
         """The exchange that answers, with its score."""
-        told = asked.address
-        place = self._places.get((method, told.origin, told.path))
-        if place and (found := place.equal(asked) or place.alike(asked)):
-            return found
-        key = method, told.origin, told.path.count("/")
+        requested = incoming.address
+        group = self._groups.get((method, requested.origin, requested.path))
+        if group and (scored := group.equal(incoming) or group.most_similar(incoming)):
+            return scored
+        key = method, requested.origin, requested.path.count("/")
         if key not in self._by_length:
             return None
         if key not in self._shapes:
-            self._shapes[key] = _Shapes(self._known, self._by_length[key])
-        graded = [(found[1], -order, found) for order, (other, factor) in enumerate(self._shapes[key].like(told))
-                  if other is not place and (found := other.alike(asked, factor))]
+            self._shapes[key] = _PathShapes(self._known, self._by_length[key])
+        graded = [(scored[1], -order, scored) for order,
+                  (other_group, factor) in enumerate(self._shapes[key].like(requested))
+                  if other_group is not group and (scored := other_group.most_similar(incoming, factor))]
         return max(graded)[2] if graded else None
 
 
-class _Shapes:
+class _PathShapes:
     """Places of one origin whose paths have as many parts, by those parts that do not vary by themselves."""
 
-    def __init__(self, known: Known, places: Iterable[Place]):
-        self._known = known
+    def __init__(self, shared: SharedExchanges, groups: Iterable[RequestGroup]):
+        self._known = shared
         self._literal: set[tuple[int, str]] = set()  # parts that look as if they were made by chance and were not
-        self._wild: list[Place] = []
-        self._by_first: dict[int, Place] = {}
+        self._wild: list[RequestGroup] = []
+        self._by_first: dict[int, RequestGroup] = {}
         self._queues: dict[tuple[str, ...], Queue] = {}
         by_shape: dict[tuple[str, ...], list[int]] = {}
-        for place in places:
-            told, fixed = known.addresses[place.first], known.fixed(place.first)
-            if is_wild(told):
-                self._wild.append(place)
+        for group in groups:
+            parsed, fixed = shared.addresses[group.first], shared.fixed(group.first)
+            if is_wild(parsed):
+                self._wild.append(group)
                 continue
-            self._literal |= {(index, part) for index, part in enumerate(told.segments)
+            self._literal |= {(index, part) for index, part in enumerate(parsed.segments)
                               if is_made_segment(part) and fixed(part)}
-            shape = self._shape(told)
+            shape = self._shape(parsed)
             if _MADE in shape:
-                self._by_first[place.first] = place
-                by_shape.setdefault(shape, []).append(place.first)
+                self._by_first[group.first] = group
+                by_shape.setdefault(shape, []).append(group.first)
         for shape, firsts in by_shape.items():
-            self._queues[shape] = Queue(known.course, firsts)
+            self._queues[shape] = Queue(shared.course, firsts)
 
-    def _shape(self, told: Address) -> tuple[str, ...]:
+    def _shape(self, parsed: Address) -> tuple[str, ...]:
         return tuple(_MADE if is_made_segment(part) and (index, part) not in self._literal else part
-                     for index, part in enumerate(told.segments))
+                     for index, part in enumerate(parsed.segments))
 
-    def like(self, told: Address) -> Iterator[tuple[Place, float]]:
+    def like(self, requested: Address) -> Iterator[tuple[RequestGroup, float]]:
         """Places with such a path and how alike it is, the one whose turn it is first."""
-        near: list[Place] = []
-        if queue := self._queues.get(self._shape(told)):
+        groups: list[RequestGroup] = []
+        if queue := self._queues.get(self._shape(requested)):
             turn = queue.turn()
-            near = [self._by_first[first] for first in dict.fromkeys([turn, *queue.near(turn)])]
-        for place in chain(near, self._wild[:_WILD]):
-            factor = path_likeness(self._known.addresses[place.first], told, self._known.fixed(place.first))
+            groups = [self._by_first[first] for first in dict.fromkeys([turn, *queue.neighbours(turn)])]
+        for group in chain(groups, self._wild[:_MAX_WILD_PATHS]):
+            factor = path_likeness(self._known.addresses[group.first], requested, self._known.fixed(group.first))
             if factor:
-                yield place, factor
+                yield group, factor
 
 
 def _kind(exchange: Recorded) -> str:
@@ -255,6 +258,7 @@ def _kind(exchange: Recorded) -> str:
 
 
 def _may_be_carried(recorded: str, actual: str) -> bool:
-    if not (_SHORTEST <= len(recorded) <= _LONGEST and _SHORTEST <= len(actual) <= _LONGEST):
+    if not (_MIN_CARRIED_CHARS <= len(recorded) <= _MAX_CARRIED_CHARS
+            and _MIN_CARRIED_CHARS <= len(actual) <= _MAX_CARRIED_CHARS):
         return False
     return not any("\ud800" <= letter <= "\udfff" for letter in recorded + actual)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-MOST = 1000  # parts
+MAX_PARTS = 1000  # parts
 _HEAD = 16384  # bytes of the headers of one
 _BOUNDARY = 202  # bytes of a line with a boundary
 
@@ -24,7 +24,7 @@ def parts(body: bytes) -> list[Part]:
     boundary = body[start:end].rstrip(b"\r")
     if start < 0 or not 2 < len(boundary) <= _BOUNDARY:
         return [Part("", "", "", body)]
-    pieces = body[end + 1:].split(b"\n" + boundary, MOST)
+    pieces = body[end + 1:].split(b"\n" + boundary, MAX_PARTS)
     return [_part(piece.removesuffix(b"\r")) for piece in pieces if piece.strip() not in (b"", b"--")]
 
 
@@ -35,9 +35,10 @@ def _part(piece: bytes) -> Part:
     if len(head) > _HEAD:
         return Part("", "", "", piece)
     lines = head.decode("utf-8", "replace").splitlines()
-    told = dict(_lower(line.partition(":")) for line in lines)
-    placed = told.get("content-disposition", "")
-    return Part(_attribute(placed, "name"), _attribute(placed, "filename"), told.get("content-type", ""), content)
+    headers = dict(_lower(line.partition(":")) for line in lines)
+    disposition = headers.get("content-disposition", "")
+    return Part(_attribute(disposition, "name"), _attribute(disposition, "filename"), headers.get("content-type", ""),
+                content)
 
 
 def _lower(parted: tuple[str, str, str]) -> tuple[str, str]:
@@ -46,5 +47,5 @@ def _lower(parted: tuple[str, str, str]) -> tuple[str, str]:
 
 def _attribute(line: str, name: str) -> str:
     """`name="value"` of a header's line."""
-    found = line.partition(f'; {name}="')[2]
-    return found.partition('"')[0]
+    value = line.partition(f'; {name}="')[2]
+    return value.partition('"')[0]

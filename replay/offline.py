@@ -43,7 +43,7 @@ async def open_context(browser: Browser, recording: Recording, first: Mapping[st
     try:
         context = await browser.new_context(**options)
     except PlaywrightError:  # a time zone or language that this browser does not know
-        context = await browser.new_context(**without_place(options))
+        context = await browser.new_context(**without_location(options))
     await give_storage(context, recording)
     await give_cookies(context, recording)
     return context
@@ -63,7 +63,7 @@ def context_options(recording: Recording, first: Mapping[str, Any] | None) -> di
     return options
 
 
-def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
+def without_location(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options without language and time zone."""
     return {key: value for key, value in options.items() if key not in ("locale", "timezone_id")}
 
@@ -71,10 +71,11 @@ def without_place(options: Mapping[str, Any]) -> dict[str, Any]:
 async def give_cookies(context: BrowserContext, recording: Recording) -> None:
     """Give a context the cookies that there were at the start."""
     at_start = recording.manifest.get("browser_at_start")
-    for each in at_start["cookies"] if at_start else ():
-        cookie: Any = {"name": each["name"], "value": each["value"], "domain": each["domain"], "path": each["path"],
-                       "expires": -1, "httpOnly": each["http_only"], "secure": each["secure"],
-                       "sameSite": each["same_site"]}
+    for stored in at_start["cookies"] if at_start else ():
+        cookie: Any = {"name": stored["name"], "value": stored["value"], "domain": stored["domain"],
+                       "path": stored["path"],
+                       "expires": -1, "httpOnly": stored["http_only"], "secure": stored["secure"],
+                       "sameSite": stored["same_site"]}
         with suppress(PlaywrightError):  # one that no browser takes
             await context.add_cookies([cookie])
 
@@ -84,7 +85,8 @@ async def give_storage(context: BrowserContext, recording: Recording) -> None:
     at_start = recording.manifest.get("browser_at_start")
     if not at_start:
         return
-    stored = {kind: {origin["origin"]: [(item["name"], item["value"]) for item in origin[kind]]  # type: ignore[literal-required]
+    stored = {kind: {origin["origin"]: [(item["name"], item["value"])
+                                        for item in origin[kind]]  # type: ignore[literal-required]
                      for origin in at_start["origins"]} for kind in ("session_storage", "local_storage")}
     for kind, area in (("session_storage", "sessionStorage"), ("local_storage", "localStorage")):
         if any(stored[kind].values()):

@@ -1,14 +1,14 @@
 // Put into each document that is served, before anything of its own: the clock begins when the document was recorded and
 // runs, and what is random comes from the recorded seed. The capture script, in a world of its own, sees neither.
-((told) => {
+((options) => {
   "use strict";
-  const { began, seed } = told;
+  const { began, seed } = options;
   document.currentScript?.remove();
   const real = Date.now;
   const ahead = began - real();
   const now = () => real() + ahead;
   const Clock = new Proxy(Date, {
-    construct: (target, given, made) => Reflect.construct(target, given.length ? given : [now()], made),
+    construct: (target, supplied, made) => Reflect.construct(target, supplied.length ? supplied : [now()], made),
     apply: () => new Clock().toString(),
   });
   Date.now = new Proxy(real, { apply: now });
@@ -31,8 +31,8 @@
   const source = Crypto.prototype;
   const { getRandomValues, randomUUID } = source;
   source.getRandomValues = new Proxy(getRandomValues, {
-    apply(target, self, given) {
-      const filled = Reflect.apply(target, self, given); // which refuses what it should
+    apply(target, self, supplied) {
+      const filled = Reflect.apply(target, self, supplied); // which refuses what it should
       const bytes = new Uint8Array(filled.buffer, filled.byteOffset, filled.byteLength);
       for (let index = 0; index < bytes.length; index++) bytes[index] = word();
       return filled;

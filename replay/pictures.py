@@ -13,7 +13,7 @@ from recorder.reader import Recording
 from schemas import limits
 
 Taking = Callable[[asyncio.Event], Coroutine[Any, Any, bytes | None]]  # takes one; sets the event once it is painted
-_LEAST = 14  # pixels of a side, below which SSIM has no window
+_MIN_SIDE_PX = 14  # pixels of a side, below which SSIM has no window
 
 
 class Pictures:
@@ -31,7 +31,7 @@ class Pictures:
         self._painted = asyncio.Event()
         self._newest = asyncio.ensure_future(taking(self._painted)) if taking else None
 
-    def keep(self, turn: str, expected: Mapping[str, Any] | None) -> None:
+    def capture(self, turn: str, expected: Mapping[str, Any] | None) -> None:
         """The picture that was begun last is that of a turn's state; `expected`: the state that was recorded."""
         if self._newest:
             self._taken[turn] = expected["screenshot"] if expected else None, self._newest
@@ -41,12 +41,12 @@ class Pictures:
         if self._newest:
             await self._painted.wait()
 
-    async def taken(self) -> None:
+    async def wait_until_taken(self) -> None:
         """Wait until the newest picture is there, after which its tab may go."""
         if self._newest:
             await self._newest
 
-    async def of(self, turn: str) -> tuple[bytes | None, float | None]:
+    async def result(self, turn: str) -> tuple[bytes | None, float | None]:
         """The picture of a turn's state, and how alike it and the recorded one are; None where there is none."""
         if turn not in self._taken:
             return None, None
@@ -55,13 +55,13 @@ class Pictures:
         return shown, await asyncio.to_thread(lambda: likeness(self._recording.blob(digest) if digest else None, shown))
 
 
-def likeness(one: bytes | None, other: bytes | None) -> float | None:
+def likeness(first_file: bytes | None, second_file: bytes | None) -> float | None:
     """SSIM of two image files from -1 to 1; None where one is missing or cannot be read. Another size is scaled."""
-    pictures = [_grey(content) for content in (one, other)]
+    pictures = [_grey(content) for content in (first_file, second_file)]
     if pictures[0] is None or pictures[1] is None:
         return None
     height, width = pictures[0].shape
-    if min(height, width) < _LEAST:
+    if min(height, width) < _MIN_SIDE_PX:
         return None
     second = cv2.resize(pictures[1], (width, height), interpolation=cv2.INTER_AREA)
     if np.array_equal(pictures[0], second):

@@ -13,7 +13,7 @@ from schemas.types import Demonstration
 from .running import Result
 
 
-def proof_of(demonstration: Demonstration, result: Result, *, live: bool, keep: Callable[[bytes], str]) -> Proof:
+def proof_of(demonstration: Demonstration, result: Result, *, live: bool, save_blob: Callable[[bytes], str]) -> Proof:
     """What a run proves of a demonstration. `keep` keeps a screenshot of it and returns its blob's name."""
     return {
         "format": FORMAT, "version": VERSIONS[FORMAT], "demonstration": digest(demonstration["turns"]),
@@ -21,10 +21,11 @@ def proof_of(demonstration: Demonstration, result: Result, *, live: bool, keep: 
         "demotape": version("demotape"), "browser": result.browser, "live": live,
         "verdict": result.verdict, "last": result.last, "seconds": result.seconds,
         "recorded_seconds": result.recorded_seconds,
-        "turns": [{"turn": each.turn, "intent": each.intent, "verdict": each.verdict, "reason": each.reason,
-                   "seconds": each.seconds, "by": list(each.by), "score": each.score, "elements": each.elements,
-                   "texts": each.texts, "picture": each.picture,
-                   "shown": keep(each.shown) if each.shown else None} for each in result.outcomes],
+        "turns": [{"turn": outcome.turn, "intent": outcome.intent, "verdict": outcome.verdict, "reason": outcome.reason,
+                   "seconds": outcome.seconds, "by": list(outcome.by), "score": outcome.score,
+                   "elements": outcome.elements,
+                   "texts": outcome.texts, "picture": outcome.picture,
+                   "shown": save_blob(outcome.shown) if outcome.shown else None} for outcome in result.outcomes],
         "missing": [{"method": method, "url": url, "count": count}
                     for (method, url), count in sorted(result.missing.items())],
     }

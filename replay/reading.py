@@ -50,7 +50,7 @@ def _nothing() -> bytes | None:
 
 
 def _headers(lines: list[Header]) -> Headers:
-    return tuple((each["name"], each["value"]) for each in lines)
+    return tuple((line["name"], line["value"]) for line in lines)
 
 
 def _channels(recording: Recording) -> tuple[Channel, ...]:

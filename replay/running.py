@@ -29,25 +29,25 @@ from schemas.proof import VERDICTS
 from schemas.types import Demonstration, Provenance, State
 
 from .acting import ActionFailed, Actor
-from .comparing import Comparison, Facts, compare, facts, told_scroll, worst
-from .edited import otherwise
+from .comparing import Comparison, Facts, compare, describe_scroll, facts, worst
+from .edit_differences import edit_reasons
 from .exchanges import Archive
-from .finding import Found, NotFound
+from .finding import ElementMatch, ElementNotFound
 from .offline import open_browser, open_context
 from .pictures import Pictures
 from .reading import read_recording
-from .results import Outcome, Result, held_against
+from .run_report import Outcome, Result, downgrade_edited
 from .server import ReplayServer
-from .timers import moments_of, run_timers
-from .varying import everything_fixed, not_of_the_page
+from .timers import inspection_times, run_timers
+from .volatile_values import everything_stable, not_of_the_page
 
-_LOOK = 0.025  # seconds between two looks at a page
+_POLL_INTERVAL_S = 0.025  # seconds between two looks at a page
 _QUIET = 0.06  # seconds without a request after which the network rests
 _AT_LEAST, _AT_MOST = 1.0, 2.0  # seconds that a page may take to be as recorded
 _RESTS = 0.25  # seconds without a change after which a page that is equivalent will not become the same
 _CHANGING = 0.4  # seconds that one may take which goes on changing
 _ROUND = 0.15  # seconds that a look at a page takes, with what is before the next, where it is not busy
-_LONG = 20.0  # seconds after which a page that never answers at once is not waited for
+_MAX_SETTLE_S = 20.0  # seconds after which a page that never answers at once is not waited for
 _BROWSERS = ("dialog", "tabcreate", "tabswitch", "tabremove")  # turns that are not of a page
 _POINTED = ("click", "dblclick", "hover", "drag")
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
@@ -56,7 +56,7 @@ _NOT_REACHED = "not reached, as a turn before it failed"
 
 
 async def run(recording: Recording, demonstration: Demonstration, out: Path, *, live: bool = False,
-              headless: bool = True, on_turn: Callable[[int, int], None] = lambda done, of: None,
+              headless: bool = True, on_turn: Callable[[int, int], None] = lambda done, total: None,
               last: State | None = None, replayable: bool = False) -> Result:
     """Run a demonstration of a recording again; what happens is recorded into the new folder `out`.
 
@@ -78,7 +78,7 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
         context = await open_context(browser, recording, first)
         runner = Runner(recording, turns, context, server, last, archive)
         result = await runner.run(out, demonstration["task"], on_turn, replayable=replayable)
-    return held_against(result, otherwise(fold(recording.events), demonstration["turns"]))
+    return downgrade_edited(result, edit_reasons(fold(recording.events), demonstration["turns"]))
 
 
 @asynccontextmanager
@@ -107,10 +107,10 @@ class Runner:
         self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
         self._late = 0.0  # seconds by which the newest action came later than its turn
         self._pictures = Pictures(recording)
-        self._seen = "", facts("<html>")  # the newest document, with its facts
+        self._last_facts = "", facts("<html>")  # the newest document, with its facts
         self._facts = lru_cache(4)(self._read_facts)
         typed = (value for turn in turns for value in turn["arguments"].values() if isinstance(value, str))
-        self._fixed = not_of_the_page(archive, typed) if archive else everything_fixed
+        self._fixed = not_of_the_page(archive, typed) if archive else everything_stable
         context.on("page", self._on_page)
 
     async def run(self, out: Path, task: str, on_turn: Callable[[int, int], None], *, replayable: bool = False
@@ -129,13 +129,14 @@ class Runner:
                     self._server.play_until(self._turns[0]["timestamp"])
                 await self._begin(page)
                 outcomes = await self._do_all(on_turn)
-                await self._pictures.taken()
+                await self._pictures.wait_until_taken()
                 seconds = time.monotonic() - began
-        pictures = await asyncio.gather(*(self._pictures.of(each.turn) for each in outcomes))
-        outcomes = [replace(each, shown=shown, picture=alike)
-                    for each, (shown, alike) in zip(outcomes, pictures, strict=True)]
+        pictures = await asyncio.gather(*(self._pictures.result(outcome.turn) for outcome in outcomes))
+        outcomes = [replace(outcome, shown=shown, picture=similarity)
+                    for outcome, (shown, similarity) in zip(outcomes, pictures, strict=True)]
         version = f"Chromium {self._context.browser.version}" if self._context.browser else "Chromium"
-        return Result(worst([each.verdict for each in outcomes]), outcomes[-1].verdict, outcomes, round(seconds, 3),
+        return Result(worst([outcome.verdict for outcome in outcomes]), outcomes[-1].verdict, outcomes,
+                      round(seconds, 3),
                       max(0.0, round(self._turns[-1]["timestamp"] - self._turns[0]["timestamp"], 3)), version,
                       dict(self._server.missing) if self._server else {})
 
@@ -146,8 +147,8 @@ class Runner:
             outcomes.append(await self._turn(number, turn))
             on_turn(number + 1, len(self._turns))
             if outcomes[-1].verdict == "failed":
-                return outcomes + [Outcome(each["id"], each["intent"], "failed", _NOT_REACHED, 0.0)
-                                   for each in self._turns[number + 1:]]
+                return outcomes + [Outcome(turn["id"], turn["intent"], "failed", _NOT_REACHED, 0.0)
+                                   for turn in self._turns[number + 1:]]
         return outcomes
 
     async def _begin(self, page: Page) -> None:
@@ -162,8 +163,8 @@ class Runner:
         began = time.monotonic()
         after = self._turns[number + 1] if number + 1 < len(self._turns) else None
         try:
-            found = await self._do(turn, opens_dialog=self._opened_dialog(turn, after))
-        except (NotFound, ActionFailed) as error:
+            match = await self._do(turn, opens_dialog=self._opened_dialog(turn, after))
+        except (ElementNotFound, ActionFailed) as error:
             return Outcome(turn["id"], turn["intent"], "failed", str(error), round(time.monotonic() - began, 3))
         fresh = self._server and self._server.document
         self._late = 0.0 if fresh else max(0.0, time.monotonic() + self._clock - turn["timestamp"])
@@ -172,10 +173,10 @@ class Runner:
         # The last state was told after its picture was painted, and what timers change is painted.
         until = after["timestamp"] if after else expected and expected["screenshot_time"]
         comparison = await self._settle(expected, min(max(gap, _AT_LEAST), _AT_MOST), until or 0.0, after)
-        self._pictures.keep(turn["id"], expected)
+        self._pictures.capture(turn["id"], expected)
         return Outcome(turn["id"], turn["intent"], comparison.verdict, comparison.reason,
-                       round(time.monotonic() - began, 3), found.by if found else (),
-                       round(found.score, 3) if found else None, round(comparison.elements, 4),
+                       round(time.monotonic() - began, 3), match.by if match else (),
+                       round(match.score, 3) if match else None, round(comparison.elements, 4),
                        round(comparison.texts, 4))
 
     def _begin_picture(self, expected: Mapping[str, Any] | None) -> None:
@@ -187,10 +188,10 @@ class Runner:
         until = after["timestamp"] if after else math.inf
         return any(turn["timestamp"] <= time <= until for time in self._dialog_times)
 
-    async def _do(self, turn: Mapping[str, Any], *, opens_dialog: bool) -> Found | None:
+    async def _do(self, turn: Mapping[str, Any], *, opens_dialog: bool) -> ElementMatch | None:
         intent, arguments = turn["intent"], turn["arguments"]
         if intent in _BROWSERS:
-            await self._pictures.taken()
+            await self._pictures.wait_until_taken()
         match intent:
             case "dialog":
                 await self._wait(lambda: turn["id"] in self._answered, "the dialog did not come")
@@ -216,20 +217,23 @@ class Runner:
     async def _point(self, turn: Mapping[str, Any]) -> bool:
         """Move the pointer to where it was when a turn began: its state was told then, with what shows under the
         pointer, and what a page does when it moves. Returns whether it was moved."""
-        place, state, look = turn["arguments"].get("from", turn["arguments"]), turn["state"], self._last
-        if turn["intent"] not in _POINTED or place.get("x") is None or place.get("keyboard") or not state or not look:
+        point, state, observed = turn["arguments"].get("from", turn["arguments"]), turn["state"], self._last
+        if turn["intent"] not in _POINTED or point.get("x") is None or point.get("keyboard"):
             return False
-        if look.state["tab"] != state["tab"] or told_scroll(state["scroll"], look.state["scroll"]):
+        if not state or not observed:
+            return False
+        if observed.state["tab"] != state["tab"] or describe_scroll(state["scroll"], observed.state["scroll"]):
             return False
         async with _unless_it_hangs():
-            await self._pages[state["tab"] - 1].mouse.move(place["x"], place["y"], steps=2)
+            await self._pages[state["tab"] - 1].mouse.move(point["x"], point["y"], steps=2)
         return True
 
     async def _scroll_as_recorded(self, turn: Mapping[str, Any], page: Page) -> None:
         """Scroll the page to where it was before the turn: who drove it may have done so without an action."""
         state = turn["state"]
-        if state and turn["intent"] != "load" and (look := self._last) and look.state["tab"] == state["tab"] \
-                and look.state["url"] == state["url"] and told_scroll(state["scroll"], look.state["scroll"]):
+        if state and turn["intent"] != "load" and (observed := self._last) and observed.state["tab"] == state["tab"] \
+                and observed.state["url"] == state["url"] and describe_scroll(state["scroll"],
+                                                                              observed.state["scroll"]):
             await self._pictures.painted()
             async with _unless_it_hangs():
                 await page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })",
@@ -254,7 +258,7 @@ class Runner:
         while not condition():
             if time.monotonic() > until:
                 raise ActionFailed(otherwise)
-            await asyncio.sleep(_LOOK / 2)
+            await asyncio.sleep(_POLL_INTERVAL_S / 2)
 
     async def _advance(self, until: float) -> bool:
         """Let the pages' timers run on to a time of the recording; returns whether that was ahead.
@@ -262,8 +266,8 @@ class Runner:
         Timers go by the recorded time, which is longer than that of the run: they begin with the newest document.
         """
         if self._server and self._server.document:
-            recorded, given = self._server.document
-            self._clock, self._server.document = recorded - given, None
+            recorded, served = self._server.document
+            self._clock, self._server.document = recorded - served, None
         gap = until - (time.monotonic() + self._clock)
         if gap <= 0:
             return False
@@ -295,23 +299,23 @@ class Runner:
             if self._server and await self._rested(self._server):
                 now, last = now + time.monotonic() - last, time.monotonic()
                 rested, pictured = now, False
-            look = self._last = await self._look(expected)
-            comparison = self._compare(expected, look)
-            same = expected is not None and (comparison.verdict == "same" or self._differed(comparison))
+            observed = self._last = await self._observe(expected)
+            comparison = self._compare(expected, observed)
+            is_same = expected is not None and (comparison.verdict == "same" or self._differed(comparison))
             now, last = now + min(time.monotonic() - last, _ROUND), time.monotonic()
-            if look is None or look.document != before:
-                changed, before = now, look.document if look else ""
+            if observed is None or observed.document != before:
+                changed, before = now, observed.document if observed else ""
             quiet = self._server is None or self._server.quiet_for() > _QUIET
             if not quiet:
                 rested = now
             elif moments is None:
-                moments = deque(moments_of(until, self._late))
-                if await (self._advance(until) if same else self._run_on(moments)):
-                    if same:  # as it will be after the next look
+                moments = deque(inspection_times(until, self._late))
+                if await (self._advance(until) if is_same else self._run_on(moments)):
+                    if is_same:  # as it will be after the next look
                         self._begin_picture(expected)
                         pictured = True
                     continue
-            if quiet and same:
+            if quiet and is_same:
                 break
             pictured = False
             if quiet and moments is not None:
@@ -321,15 +325,15 @@ class Runner:
                 if await self._run_on(moments):
                     continue
             still = now - changed > _RESTS
-            alike = not expected or comparison.verdict == "equivalent"  # it may not become more so
-            if quiet and (still or now - rested > _CHANGING if alike else still and now > patience):
+            is_equivalent = not expected or comparison.verdict == "equivalent"  # it may not become more so
+            if quiet and (still or now - rested > _CHANGING if is_equivalent else still and now > patience):
                 break
-            if now > patience + _AT_MOST or time.monotonic() - began > _LONG:
+            if now > patience + _AT_MOST or time.monotonic() - began > _MAX_SETTLE_S:
                 break
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_INTERVAL_S)
         if not pictured:
             self._begin_picture(expected)
-        self._before = min(comparison, unpointed or comparison, key=lambda each: VERDICTS.index(each.verdict))
+        self._before = min(comparison, unpointed or comparison, key=lambda candidate: VERDICTS.index(candidate.verdict))
         return self._before
 
     async def _rested(self, server: ReplayServer) -> bool:
@@ -338,16 +342,16 @@ class Runner:
         if server.quiet_for() > _QUIET:
             return False
         while (wait := _QUIET - server.quiet_for()) >= 0 and time.monotonic() < until:
-            await asyncio.sleep(max(wait, _LOOK / 5))
+            await asyncio.sleep(max(wait, _POLL_INTERVAL_S / 5))
         return True
 
     def _differed(self, comparison: Comparison) -> bool:
         """Whether what differs is what did a turn ago, and no more: waiting did not help then."""
         before = self._before
         return (comparison.verdict == before.verdict == "equivalent" and comparison.reason == before.reason
-                and comparison.apart <= before.apart)
+                and comparison.differing <= before.differing)
 
-    async def _look(self, expected: Mapping[str, Any] | None) -> IdleSnapshot | None:
+    async def _observe(self, expected: Mapping[str, Any] | None) -> IdleSnapshot | None:
         tab = self._tab(expected["tab"] if expected else self._shown())
         return await self._recorder.idle_snapshot(tab) if tab else None
 
@@ -355,17 +359,17 @@ class Runner:
         return next((number for number in range(len(self._pages), 0, -1)
                      if not self._pages[number - 1].is_closed()), 1)
 
-    def _compare(self, expected: Mapping[str, Any] | None, look: IdleSnapshot | None) -> Comparison:
+    def _compare(self, expected: Mapping[str, Any] | None, observed: IdleSnapshot | None) -> Comparison:
         if expected is None:
             return Comparison("same", "", 1.0, 1.0)
-        if look is None:
+        if observed is None:
             return Comparison("differs", "the page does not tell what it shows", 0.0, 0.0)
         recorded = self._facts(expected["dom"]) if expected["dom"] else None
-        if recorded and self._seen[0] != look.document:
-            self._seen = look.document, facts(look.document)
-        now = self._seen[1] if recorded else None
-        return compare(recorded, now, (expected["url"], look.state["url"]),
-                       (expected["scroll"], look.state["scroll"]), self._fixed)
+        if recorded and self._last_facts[0] != observed.document:
+            self._last_facts = observed.document, facts(observed.document)
+        now = self._last_facts[1] if recorded else None
+        return compare(recorded, now, (expected["url"], observed.state["url"]),
+                       (expected["scroll"], observed.state["scroll"]), self._fixed)
 
     def _read_facts(self, dom: str) -> Facts:
         return facts(self._recording.blob(dom))
@@ -376,7 +380,7 @@ class Runner:
 
     async def _on_dialog(self, dialog: Dialog) -> None:
         """Answer a dialog as it was answered; one that did not come then is dismissed."""
-        turn = next((each for each in self._dialogs if each["arguments"]["kind"] == dialog.type), None)
+        turn = next((turn for turn in self._dialogs if turn["arguments"]["kind"] == dialog.type), None)
         with suppress(PlaywrightError):
             if turn is None:
                 await (dialog.accept() if dialog.type == "beforeunload" else dialog.dismiss())

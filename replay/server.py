@@ -15,7 +15,7 @@ import h11
 
 from schemas import InputError
 
-from .answering import Answer, answer, is_told_only, missing, preflight
+from .answering import Answer, answer, is_beacon, missing, preflight
 from .certificates import Authority
 from .channels import Channels, event_stream, serve_websocket
 from .exchanges import Archive, Headers, Request, header
@@ -96,7 +96,7 @@ class ReplayServer:
                 return answer(request, match, self._archive.started)
         elif request.method == "OPTIONS" and header(request.headers, "access-control-request-method"):
             return preflight(request)
-        elif is_told_only(request):
+        elif is_beacon(request):
             return Answer(204)
         if _is_of_a_page(request):
             self._note_missing(request.method, request.url)
@@ -163,7 +163,7 @@ class ReplayServer:
         try:
             channel = None
             if "text/event-stream" in header(request.headers, "accept"):
-                channel = self._channels.take("eventsource", request.url)
+                channel = self._channels.open("eventsource", request.url)
             if channel:
                 self._active -= 1
                 try:
@@ -171,15 +171,15 @@ class ReplayServer:
                 finally:
                     self._active += 1
                 return
-            given = self.answer(request)
-            if given.cut:
+            answer = self.answer(request)
+            if answer.cut:
                 writer.transport.abort()
                 return
-            head = h11.Response(status_code=given.status, reason=given.status_text[:100].encode("latin-1", "replace"),
-                                headers=_framed(given))
+            head = h11.Response(status_code=answer.status, reason=answer.status_text[:100].encode("latin-1", "replace"),
+                                headers=_framed(answer))
             data = connection.send(head) or b""
-            if given.content and request.method != "HEAD":
-                data += connection.send(h11.Data(data=given.content)) or b""
+            if answer.content and request.method != "HEAD":
+                data += connection.send(h11.Data(data=answer.content)) or b""
             writer.write(data + (connection.send(h11.EndOfMessage()) or b""))
             await writer.drain()
         finally:
@@ -187,12 +187,12 @@ class ReplayServer:
             self._last_activity = time.monotonic()
 
     async def _websocket(self, url: str, target: str, headers: Headers, reader: asyncio.StreamReader,
-                         writer: asyncio.StreamWriter, rest: bytes) -> None:
+                         writer: asyncio.StreamWriter, buffered: bytes) -> None:
         address = "ws" + url.removeprefix("http")
-        channel = self._channels.take("websocket", address)
+        channel = self._channels.open("websocket", address)
         if channel is None:
             self._note_missing("GET", address)
-        await serve_websocket(channel, target, headers, reader, writer, rest, self._note_activity)
+        await serve_websocket(channel, target, headers, reader, writer, buffered, self._note_activity)
 
 
 async def _next(connection: h11.Connection, reader: asyncio.StreamReader) -> h11.Request | None:
@@ -218,8 +218,8 @@ async def _body(connection: h11.Connection, reader: asyncio.StreamReader) -> byt
 
 
 async def _stream(parts: AsyncGenerator[bytes, None], connection: h11.Connection, writer: asyncio.StreamWriter,
-                  told: Callable[[], None]) -> None:
-    """An answer that goes on; `told` is called for each part."""
+                  on_activity: Callable[[], None]) -> None:
+    """An answer that goes on; `on_activity` is called for each part."""
     head = h11.Response(status_code=200, headers=[("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"),
                                                   ("Access-Control-Allow-Origin", "*")])
     writer.write(connection.send(head) or b"")
@@ -227,7 +227,7 @@ async def _stream(parts: AsyncGenerator[bytes, None], connection: h11.Connection
         async for part in parts:
             writer.write(connection.send(h11.Data(data=part)) or b"")
             await writer.drain()
-            told()
+            on_activity()
     writer.write(connection.send(h11.EndOfMessage()) or b"")
 
 
@@ -241,29 +241,29 @@ def _is_of_a_page(request: Request) -> bool:
     return any(header(headers, name) for name in _OF_PAGES)
 
 
-def _framed(given: Answer) -> list[tuple[bytes, bytes]]:
+def _framed(answer: Answer) -> list[tuple[bytes, bytes]]:
     """Headers as they go out: what HTTP cannot carry is left out."""
-    kept = []
-    for name, value in given.headers:
+    headers = []
+    for name, value in answer.headers:
         try:
             pair = name.encode("ascii"), value.encode("latin-1", "replace").strip()
             h11.Response(status_code=200, headers=[pair])
         except (UnicodeEncodeError, h11.LocalProtocolError):
             continue
-        kept.append(pair)
-    if given.status not in (204, 304):
-        kept.append((b"Content-Length", str(len(given.content)).encode()))
-    return kept
+        headers.append(pair)
+    if answer.status not in (204, 304):
+        headers.append((b"Content-Length", str(len(answer.content)).encode()))
+    return headers
 
 
 def _secure_ports(archive: Archive) -> dict[tuple[str, str], bool]:
     """Host and port -> whether TLS was spoken there, where the port does not tell."""
-    found = {}
+    secure_ports = {}
     urls = [*(exchange.url for exchange in archive.exchanges), *(channel.url for channel in archive.channels)]
     for url in urls:
         with suppress(ValueError):
             parts = urlsplit(url)
             if parts.port:
                 host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname or ""
-                found[host, str(parts.port)] = parts.scheme in _SECURE
-    return found
+                secure_ports[host, str(parts.port)] = parts.scheme in _SECURE
+    return secure_ports

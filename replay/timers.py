@@ -8,8 +8,8 @@ from playwright.async_api import BrowserContext
 
 _AROUND, _STEP = 0.5, 0.1  # seconds around the recorded time, and between two looks
 _EFFECT = 0.2  # seconds after an action in which it has its effect
-_LONG = 20.0  # seconds of timers that are not run one by one
-_TOLD = 0.2  # seconds that a page may take to read its clock: one that loads has none yet
+_MAX_STEPPED_S = 20.0  # seconds of timers that are not run one by one
+_CLOCK_READ_TIMEOUT_S = 0.2  # seconds that a page may take to read its clock: one that loads has none yet
 _ON = """(milliseconds) => {
   void Date.now();
   const on = (root) => {
@@ -23,7 +23,7 @@ _ON = """(milliseconds) => {
 }"""
 
 
-def moments_of(until: float, late: float) -> list[float]:
+def inspection_times(until: float, late: float) -> list[float]:
     """Times at which to look at a page, ascending, whose state was recorded at the time `until`; in seconds of the
     recording's clock, none where it is not known (0).
 
@@ -35,7 +35,7 @@ def moments_of(until: float, late: float) -> list[float]:
         return []
     after = [until + _STEP * step for step in range(round(_AROUND / _STEP) + 1)]
     begun = [until + late + _STEP * step - _AROUND for step in range(round((_AROUND + _EFFECT) / _STEP) + 1)]
-    return [until - _AROUND, *after, *(each for each in begun if each > after[-1])]
+    return [until - _AROUND, *after, *(start for start in begun if start > after[-1])]
 
 
 async def run_timers(context: BrowserContext, seconds: float) -> None:
@@ -47,6 +47,7 @@ async def run_timers(context: BrowserContext, seconds: float) -> None:
     frames = [frame for page in context.pages for frame in page.frames]
     milliseconds = int(seconds * 1000)
     with suppress(TimeoutError):
-        async with asyncio.timeout(_TOLD):
+        async with asyncio.timeout(_CLOCK_READ_TIMEOUT_S):
             await asyncio.gather(*(frame.evaluate(_ON, milliseconds) for frame in frames), return_exceptions=True)
-    await (context.clock.run_for(milliseconds) if seconds < _LONG else context.clock.fast_forward(milliseconds))
+    await (context.clock.run_for(milliseconds) if seconds < _MAX_STEPPED_S
+           else context.clock.fast_forward(milliseconds))

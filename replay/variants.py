@@ -14,25 +14,26 @@ Variant = tuple[str, ...]  # the range that an answer is of, and the headers abo
 def variant(exchange: Recorded) -> Variant:
     """What decides among the answers of one address."""
     part = header(exchange.headers, "range") if exchange.status == 206 else ""
-    return part, *said(exchange.headers)
+    return part, *variant_headers(exchange.headers)
 
 
-def said(headers: Headers) -> Variant:
+def variant_headers(headers: Headers) -> Variant:
     """The headers that count, in order."""
-    told: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for name, value in headers:
-        told.setdefault(name.lower(), value)
-    return tuple(told.get(name, "") for name in HEADERS)
+        by_name.setdefault(name.lower(), value)
+    return tuple(by_name.get(name, "") for name in HEADERS)
 
 
 def best(variants: Iterable[Variant], headers: Headers) -> set[Variant]:
     """Those that agree best with the headers of a request. Its range decides first: without one, or when its own was
     not recorded, what is whole is best."""
-    part, asked = header(headers, "range"), said(headers)
-    scores = {one: (2 if part and one[0] == part else 0 if one[0] else 1, sum(map(_agree, one[1:], asked)))
-              for one in variants}
-    most = max(scores.values())
-    return {one for one, score in scores.items() if score == most}
+    part, requested = header(headers, "range"), variant_headers(headers)
+    scores = {variant: (2 if part and variant[0] == part else 0 if variant[0] else 1,
+                        sum(map(_agree, variant[1:], requested)))
+              for variant in variants}
+    best_score = max(scores.values())
+    return {variant for variant, score in scores.items() if score == best_score}
 
 
 def _agree(recorded: str, actual: str) -> bool:

@@ -39,22 +39,22 @@ _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 _BREAKS = re.compile(r"[\r\n\0]+")
 _NO_ADDRESS = re.compile(r"[\x00-\x20\x7f<>\"]")
 _TITLE = re.compile(r"<title[^>]{0,200}>([^<]{0,500})", re.I)
-_LOOKED_AT = 1 << 16  # bytes of a document in which its title stands
+_TITLE_SEARCH_BYTES = 1 << 16  # bytes of a document in which its title stands
 _LATEST = 253_402_300_799  # seconds since 1970, of the last year that a date can tell
 
 
 @dataclass(frozen=True)
 class _Written:
-    """An answer as it stands in the WARC. `kept`: its content is there, too; `title`: of a document of a tab."""
+    """An answer as it stands in the WARC. `has_content`: its content is there, too; `title`: of a document of a tab."""
 
     exchange: Recorded
     url: str
-    moment: datetime
+    sent_at: datetime
     offset: int
     length: int
     digest: str
     mime: str
-    kept: bool
+    has_content: bool
     title: str
 
 
@@ -71,7 +71,8 @@ def write_wacz(archive: Archive, path: Path, title: str = "A recorded session") 
     with written_atomically(path) as file, tempfile.TemporaryFile(dir=path.parent) as warc:
         written = _write(archive, warc, "data.warc.gz")
         blocks, index = _index(written)
-        pages = [one for one in written if one.exchange.top and one.kept and not 300 <= one.exchange.status < 400]
+        pages = [record for record in written if record.exchange.top and record.has_content
+                 and not 300 <= record.exchange.status < 400]
         with zipfile.ZipFile(file, "w") as packed:
             resources = [_put(packed, _WARC, warc), _put(packed, _BLOCKS, BytesIO(blocks)),
                          _put(packed, _INDEX, BytesIO(index)), _put(packed, _PAGES, BytesIO(_page_list(pages)))]
@@ -92,31 +93,31 @@ def _write(archive: Archive, file: IO[bytes], name: str) -> list[_Written]:
     written = []
     for exchange in archive.exchanges:
         url = _address(exchange.url)
-        moment = datetime.fromtimestamp(min(max(archive.started + exchange.time, 0), _LATEST), UTC)
+        sent_at = datetime.fromtimestamp(min(max(archive.started + exchange.time, 0), _LATEST), UTC)
         answer_id = None
         if exchange.status:
             answer_id = _id()
-            written.append(_write_answer(writer, file, exchange, url, moment, answer_id))
-        _write_record(writer, "request", exchange, url, moment, *_request(exchange, url), (
+            written.append(_write_answer(writer, file, exchange, url, sent_at, answer_id))
+        _write_record(writer, "request", exchange, url, sent_at, *_request(exchange, url), (
             [("WARC-Concurrent-To", answer_id)] if answer_id else [_metadata(exchange)]))
     return written
 
 
-def _write_answer(writer: Any, file: IO[bytes], exchange: Recorded, url: str, moment: datetime, name: str) -> _Written:
+def _write_answer(writer: Any, file: IO[bytes], exchange: Recorded, url: str, sent_at: datetime, name: str) -> _Written:
     content = exchange.answer()
     headers = _answer_headers(exchange, content)
     status = f"HTTP/1.1 {exchange.status:03} {exchange.status_text or responses.get(exchange.status, '')}"
     more = [_metadata(exchange), *([] if content is not None else [("WARC-Truncated", "unspecified")])]
     offset = file.tell()
-    digest = _write_record(writer, "response", exchange, url, moment, _head(status, headers), content or b"", more,
+    digest = _write_record(writer, "response", exchange, url, sent_at, _head(status, headers), content or b"", more,
                            name)
     mime = header(headers, "content-type").partition(";")[0].strip() or "unk"
     title = _title(content) if content and exchange.top and "html" in mime else ""
-    return _Written(exchange, url, moment, offset, file.tell() - offset, digest, mime,
+    return _Written(exchange, url, sent_at, offset, file.tell() - offset, digest, mime,
                     content is not None, title)
 
 
-def _write_record(writer: Any, kind: str, exchange: Recorded, url: str, moment: datetime, head: bytes, payload: bytes,
+def _write_record(writer: Any, kind: str, exchange: Recorded, url: str, sent_at: datetime, head: bytes, payload: bytes,
                   more: list[tuple[str, str]], name: str | None = None) -> str:
     """Write a record; returns the digest of its payload. warcio would encode what is not ASCII in headers of HTTP, so
     that they are not what they were: they are handed over as bytes."""
@@ -125,7 +126,7 @@ def _write_record(writer: Any, kind: str, exchange: Recorded, url: str, moment: 
     digest = _sha256(payload)
     headers = StatusAndHeaders("", [
         ("WARC-Type", kind), ("WARC-Record-ID", name or _id()), ("WARC-Target-URI", url),
-        ("WARC-Date", moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ")), (RESOURCE_TYPE, exchange.kind), *more,
+        ("WARC-Date", sent_at.strftime("%Y-%m-%dT%H:%M:%S.%fZ")), (RESOURCE_TYPE, exchange.kind), *more,
         ("WARC-Payload-Digest", digest), ("WARC-Block-Digest", _sha256(head + payload))], protocol="WARC/1.1")
     writer.write_record(ArcWarcRecord("warc", kind, headers, BytesIO(head + payload), None,
                                       f"application/http; msgtype={kind}", len(head) + len(payload)))
@@ -133,12 +134,12 @@ def _write_record(writer: Any, kind: str, exchange: Recorded, url: str, moment: 
 
 
 def _metadata(exchange: Recorded) -> tuple[str, str]:
-    told: dict[str, object] = {"tab": exchange.tab, "top": exchange.top}
+    metadata: dict[str, object] = {"tab": exchange.tab, "top": exchange.top}
     if exchange.seed is not None:
-        told["seed"] = exchange.seed
+        metadata["seed"] = exchange.seed
     if exchange.failure:
-        told["failure"] = exchange.failure[:1000]
-    return JSON_METADATA, json.dumps({"demotape": told}, ensure_ascii=True)
+        metadata["failure"] = exchange.failure[:1000]
+    return JSON_METADATA, json.dumps({"demotape": metadata}, ensure_ascii=True)
 
 
 def _answer_headers(exchange: Recorded, content: bytes | None) -> Headers:
@@ -153,8 +154,8 @@ def _answer_headers(exchange: Recorded, content: bytes | None) -> Headers:
 
 
 def _in_utf8(kind: str) -> str:
-    kept = [part for part in kind.split(";") if not part.strip().lower().startswith("charset")]
-    return ";".join([*kept, " charset=utf-8"])
+    parameters = [part for part in kind.split(";") if not part.strip().lower().startswith("charset")]
+    return ";".join([*parameters, " charset=utf-8"])
 
 
 def _request(exchange: Recorded, url: str) -> tuple[bytes, bytes]:
@@ -179,7 +180,7 @@ def _head(first: str, headers: Headers) -> bytes:
 
 def _address(url: str) -> str:
     """An address without what would break a line."""
-    return _NO_ADDRESS.sub(lambda found: f"%{ord(found[0]):02X}", url).encode("utf-8", "replace").decode()
+    return _NO_ADDRESS.sub(lambda character: f"%{ord(character[0]):02X}", url).encode("utf-8", "replace").decode()
 
 
 def _id() -> str:
@@ -191,8 +192,8 @@ def _sha256(content: bytes) -> str:
 
 
 def _title(content: bytes) -> str:
-    found = _TITLE.search(content[:_LOOKED_AT].decode("utf-8", "replace"))
-    return " ".join(unescape(found[1]).split()) if found else ""
+    title = _TITLE.search(content[:_TITLE_SEARCH_BYTES].decode("utf-8", "replace"))
+    return " ".join(unescape(title[1]).split()) if title else ""
 
 
 # --- The WACZ
@@ -201,42 +202,44 @@ def _title(content: bytes) -> str:
 def _index(written: list[_Written]) -> tuple[bytes, bytes]:
     """The sorted lines of the index, packed in blocks, and where each block begins: replayweb.page reads the packed
     index by that alone."""
-    lines = sorted(_index_line(one) for one in written if one.kept)
+    lines = sorted(_index_line(record) for record in written if record.has_content)
     blocks, index = b"", '!meta 0 {"format": "cdxj-gzip-1.0", "filename": "index.cdx.gz"}\n'
     for start in range(0, len(lines), _LINES):
         block = gzip.compress("".join(lines[start:start + _LINES]).encode(), mtime=0)
-        told = {"offset": len(blocks), "length": len(block), "digest": _sha256(block), "filename": "index.cdx.gz"}
-        index += f"{lines[start].partition('{')[0].strip()} {json.dumps(told)}\n"
+        block_entry = {"offset": len(blocks), "length": len(block), "digest": _sha256(block),
+                       "filename": "index.cdx.gz"}
+        index += f"{lines[start].partition('{')[0].strip()} {json.dumps(block_entry)}\n"
         blocks += block
     return blocks or gzip.compress(b"", mtime=0), index.encode()
 
 
-def _index_line(one: _Written) -> str:
-    exchange = one.exchange
-    told = {"mime": one.mime, "status": str(exchange.status), "digest": one.digest, "length": str(one.length),
-            "offset": str(one.offset), "filename": _WARC.rpartition("/")[2]}
+def _index_line(record: _Written) -> str:
+    exchange = record.exchange
+    fields = {"mime": record.mime, "status": str(exchange.status), "digest": record.digest,
+              "length": str(record.length),
+              "offset": str(record.offset), "filename": _WARC.rpartition("/")[2]}
     query = ""
     if exchange.method != "GET":
-        told["method"] = exchange.method
+        fields["method"] = exchange.method
         query = cdxj.request_query(exchange.headers, exchange.body or b"")
-    return cdxj.line(one.url, one.moment.strftime("%Y%m%d%H%M%S"), told, query)
+    return cdxj.line(record.url, record.sent_at.strftime("%Y%m%d%H%M%S"), fields, query)
 
 
 def _page_list(pages: list[_Written]) -> bytes:
     lines: list[dict[str, object]] = [{"format": "json-pages-1.0", "id": "pages", "title": "All Pages"}]
-    lines += [{"id": uuid4().hex, "url": one.url, "ts": _stamp(one.moment), "title": one.title or one.url}
-              for one in pages]
+    lines += [{"id": uuid4().hex, "url": record.url, "ts": _stamp(record.sent_at), "title": record.title or record.url}
+              for record in pages]
     return b"".join(map(dump_line, lines))
 
 
 def _package(title: str, resources: list[dict[str, object]], pages: list[_Written]) -> dict[str, object]:
-    main = {"mainPageUrl": pages[0].url, "mainPageDate": _stamp(pages[0].moment)} if pages else {}
+    main = {"mainPageUrl": pages[0].url, "mainPageDate": _stamp(pages[0].sent_at)} if pages else {}
     return {"profile": "data-package", "wacz_version": "1.1.1", "title": title, "software": software(),
             "created": _stamp(datetime.now(UTC)), **main, "resources": resources}
 
 
-def _stamp(moment: datetime) -> str:
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def _stamp(sent_at: datetime) -> str:
+    return sent_at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _put(packed: zipfile.ZipFile, name: str, content: IO[bytes]) -> dict[str, object]:

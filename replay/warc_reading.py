@@ -30,8 +30,8 @@ _PAGES = ("pages/pages.jsonl", "pages/extraPages.jsonl")
 _PACKAGE = "datapackage.json"
 _SLACK = 1 << 16  # packed bytes below which no ratio is looked at
 _READ = 1 << 20
-_SOON = 60.0  # seconds between the dates of a request and its answer where nothing else tells that they belong together
-_LOOKED_AT = 100  # requests of one address that are compared by date
+_MAX_PAIR_DISTANCE_S = 60.0  # between the dates of a request and its answer where nothing else pairs them
+_MAX_PAIR_CANDIDATES = 100  # requests of one address that are compared by date
 _DESTINATIONS = {"script": "script", "style": "stylesheet", "image": "image", "font": "font", "document": "document",
                  "iframe": "document", "frame": "document", "audio": "media", "video": "media", "track": "texttrack",
                  "manifest": "manifest", "empty": "fetch"}
@@ -60,7 +60,7 @@ def read_warc(path: Path) -> Archive:
 def read_wacz(path: Path) -> Archive:
     """The network of a WACZ; raises InputError for a file that is none."""
     check_warcio()
-    records, found = Records(), False
+    records, has_records = Records(), False
     with ExitStack() as stack:
         file = stack.enter_context(_opened(path))
         try:
@@ -72,10 +72,10 @@ def read_wacz(path: Path) -> Archive:
             if name.startswith("archive/") and name.endswith(_WARCS):
                 try:
                     with packed.open(entry) as warc:
-                        found |= records.read(warc, f"{name[:200]}, ")
+                        has_records |= records.read(warc, f"{name[:200]}, ")
                 except _BROKEN_ZIP as error:
                     records.note(name[:200], f"damaged ({error}); the rest of it is left out")
-        if not found and not records.answers:
+        if not has_records and not records.answers:
             raise InputError(f"{path}: not a WACZ (no record was found in its folder archive)")
         _check(packed, entries, records)
         return _archive(records, _pages(packed, entries, records))
@@ -96,7 +96,7 @@ def _entries(path: Path, packed: zipfile.ZipFile, records: Records) -> dict[str,
     listed = packed.infolist()
     if len(listed) > limits.ENTRIES:
         raise InputError(f"{path}: more than {limits.ENTRIES} files in it")
-    found: dict[str, zipfile.ZipInfo] = {}
+    entries: dict[str, zipfile.ZipInfo] = {}
     size = 0
     for entry in listed:
         name = entry.filename
@@ -105,7 +105,7 @@ def _entries(path: Path, packed: zipfile.ZipFile, records: Records) -> dict[str,
         wrong = ""
         if name.startswith(("/", "\\")) or re.search(r"[\\:\x00-\x1f]", name) or ".." in name.split("/"):
             wrong = "no plain name within the WACZ"
-        elif name in found:
+        elif name in entries:
             wrong = "there twice; the first one counts, the other is"
         elif entry.compress_type not in _PACKINGS or entry.flag_bits & 1:
             wrong = "encrypted or packed in a way that is not known"
@@ -117,8 +117,8 @@ def _entries(path: Path, packed: zipfile.ZipFile, records: Records) -> dict[str,
             records.note(repr(name[:200]), f"{wrong}; left out" if not wrong.endswith(" is") else f"{wrong} left out")
             continue
         size += entry.file_size
-        found[name] = entry
-    return found
+        entries[name] = entry
+    return entries
 
 
 def _file(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, records: Records) -> bytes:
@@ -135,14 +135,14 @@ def _file(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, records: Records) -> 
 
 def _pages(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records: Records) -> frozenset[str]:
     """Addresses of the documents that are listed."""
-    found = set()
+    addresses = set()
     for name in _PAGES:
         lines = _file(packed, entries[name], records).splitlines() if name in entries else []
         for number, line in enumerate(lines, 1):
             page = _json(line, f"{name}, line {number}", records) if line.strip() else None
             if isinstance(page, dict) and isinstance(page.get("url"), str):
-                found.add(page["url"].partition("#")[0])
-    return frozenset(found)
+                addresses.add(page["url"].partition("#")[0])
+    return frozenset(addresses)
 
 
 def _check(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records: Records) -> None:
@@ -151,14 +151,15 @@ def _check(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records
         records.note(_PACKAGE, "missing; whether the files are whole is not known")
         return
     content = _file(packed, entries[_PACKAGE], records)
-    told = _json(content, _PACKAGE, records) if content else None
-    resources = told.get("resources") if isinstance(told, dict) else None
-    seen = set()
+    package = _json(content, _PACKAGE, records) if content else None
+    resources = package.get("resources") if isinstance(package, dict) else None
+    visited = set()
     for resource in resources if isinstance(resources, list) else ():
         name, digest = (resource.get("path"), resource.get("hash")) if isinstance(resource, dict) else (None, None)
-        if not isinstance(name, str) or not isinstance(digest, str) or name in seen or not digest.startswith("sha256:"):
+        if not isinstance(name, str) or not isinstance(digest,
+                                                       str) or name in visited or not digest.startswith("sha256:"):
             continue
-        seen.add(name)
+        visited.add(name)
         if name.startswith("archive/") and name not in entries:
             records.note(repr(name[:200]), f"named in {_PACKAGE}, but missing")
         elif name.startswith("archive/") and _digest(packed, entries[name]) != digest.lower():
@@ -191,16 +192,16 @@ def _archive(records: Records, pages: frozenset[str]) -> Archive:
     """All exchanges, by time. `pages`: addresses of documents of tabs."""
     _resolve(records)
     requests = _paired(records.answers, records.requests)
-    taken = {id(request) for request in requests if request}
+    paired_ids = {id(request) for request in requests if request}
     both: list[tuple[Record | None, Record | None]] = list(zip(records.answers, requests, strict=True))
-    both += [(None, request) for request in records.requests if id(request) not in taken]
+    both += [(None, request) for request in records.requests if id(request) not in paired_ids]
     timed, time = [], 0.0
     for answer, request in both:
-        if not (told := (request and request.time) or (answer and answer.time)):
-            records.note(_one(answer, request).where, "field WARC-Date: missing or wrong; taken for the one before")
-        time = told or time
+        if not (recorded_time := (request and request.time) or (answer and answer.time)):
+            records.note(_either(answer, request).where, "field WARC-Date: missing or wrong; taken for the one before")
+        time = recorded_time or time
         timed.append((time, answer, request))
-    timed.sort(key=lambda one: one[0])
+    timed.sort(key=lambda timed_pair: timed_pair[0])
     started = next((time for time, *_ in timed if time), 0.0)
     exchanges: list[Recorded] = []
     for time, answer, request in timed:
@@ -208,91 +209,91 @@ def _archive(records: Records, pages: frozenset[str]) -> Archive:
             since = max(0.0, round(time - started, 6))
             exchanges.append(_exchange(len(exchanges) + 1, since, answer, request, pages))
         except Broken as error:
-            records.note(_one(answer, request).where, f"{error}; left out")
+            records.note(_either(answer, request).where, f"{error}; left out")
     return Archive(tuple(exchanges), (), started, records.all_notes())
 
 
-def _one(answer: Record | None, request: Record | None) -> Record:
+def _either(answer: Record | None, request: Record | None) -> Record:
     """The answer, else the request."""
-    found = answer or request
-    assert found is not None
-    return found
+    record = answer or request
+    assert record is not None
+    return record
 
 
 def _resolve(records: Records) -> None:
     """Give records that only say that an answer came again the answer that they mean."""
-    whole = [record for record in records.answers if record.kind != "revisit"]
-    by_id = {record.field("WARC-Record-ID"): record for record in whole}
-    by_digest = {record.field("WARC-Payload-Digest"): record for record in reversed(whole)}
-    by_place = {(record.address, record.time): record for record in whole}
-    by_address = {record.address: record for record in whole}
+    complete = [record for record in records.answers if record.kind != "revisit"]
+    by_id = {record.field("WARC-Record-ID"): record for record in complete}
+    by_digest = {record.field("WARC-Payload-Digest"): record for record in reversed(complete)}
+    by_location = {(record.address, record.time): record for record in complete}
+    by_address = {record.address: record for record in complete}
     for record in records.answers:
         if record.kind != "revisit":
             continue
-        place = record.field("WARC-Refers-To-Target-URI").strip("<>") or record.address
+        target = record.field("WARC-Refers-To-Target-URI").strip("<>") or record.address
         meant = Record("", "", (("WARC-Date", record.field("WARC-Refers-To-Date")),))
         refers, digest = record.field("WARC-Refers-To"), record.field("WARC-Payload-Digest")
-        found = ((by_id.get(refers) if refers else None) or (by_digest.get(digest) if digest else None)
-                 or by_place.get((place, meant.time)) or by_address.get(place))
-        if found is None:
+        original = ((by_id.get(refers) if refers else None) or (by_digest.get(digest) if digest else None)
+                    or by_location.get((target, meant.time)) or by_address.get(target))
+        if original is None:
             records.note(record.where, "the record that has its content is missing; it is left out")
             continue
-        record.content = found.content
-        record.head = record.head or found.head
+        record.content = original.content
+        record.head = record.head or original.head
 
 
 def _paired(answers: list[Record], requests: list[Record]) -> list[Record | None]:
     """The request of each answer: by what the records say of each other, else by address and date."""
-    found: list[Record | None] = [None] * len(answers)
+    paired: list[Record | None] = [None] * len(answers)
     free = {id(request): request for request in requests}
     by_id = {request.field("WARC-Record-ID"): request for request in requests}
     for request in requests:
-        for other in _concurrent(request):
-            by_id.setdefault(f"of {other}", request)
+        for concurrent_id in _concurrent(request):
+            by_id.setdefault(f"of {concurrent_id}", request)
     for number, answer in enumerate(answers):
         name = answer.field("WARC-Record-ID")
         for key in (f"of {name}" if name else "", *_concurrent(answer)):
             concurrent = by_id.get(key) if key else None
             if concurrent and id(concurrent) in free:
-                found[number] = free.pop(id(concurrent))
+                paired[number] = free.pop(id(concurrent))
                 break
     by_address: dict[str, list[Record]] = {}
     for request in free.values():
         by_address.setdefault(request.address, []).append(request)
     for number, answer in enumerate(answers):
-        near = by_address.get(answer.address)
-        if found[number] or not near:
+        candidates = by_address.get(answer.address)
+        if paired[number] or not candidates:
             continue
-        distances = [abs(request.time - answer.time) for request in near[:_LOOKED_AT]]
+        distances = [abs(request.time - answer.time) for request in candidates[:_MAX_PAIR_CANDIDATES]]
         nearest = min(range(len(distances)), key=distances.__getitem__)
-        if distances[nearest] <= _SOON:
-            found[number] = near.pop(nearest)
-    return found
+        if distances[nearest] <= _MAX_PAIR_DISTANCE_S:
+            paired[number] = candidates.pop(nearest)
+    return paired
 
 
 def _concurrent(record: Record) -> list[str]:
-    return [value.strip() for name, value in record.told if name.lower() == "warc-concurrent-to" and value.strip()]
+    return [value.strip() for name, value in record.fields if name.lower() == "warc-concurrent-to" and value.strip()]
 
 
 def _exchange(number: int, time: float, answer: Record | None, request: Record | None, pages: frozenset[str]
               ) -> Recorded:
-    told = _ours(answer, request)
+    metadata = _own_metadata(answer, request)
     method = request.head.first.upper() if request and request.head else "GET"
     if not _METHOD.fullmatch(method):
         raise Broken("it has no method of HTTP")
     headers = request.head.headers if request and request.head else ()
     status, text, answer_headers = _status(answer) if answer else (0, "", ())
-    url = _one(answer, request).address.partition("#")[0]
-    kind = _kind(_one(answer, request), headers, answer_headers)
-    top = told.get("top")
+    url = _either(answer, request).address.partition("#")[0]
+    kind = _kind(_either(answer, request), headers, answer_headers)
+    top = metadata.get("top")
     if not isinstance(top, bool):
         top = _is_top(url, method, kind, headers, pages)
-    failure = told.get("failure") if isinstance(told.get("failure"), str) else ""
+    failure = metadata.get("failure") if isinstance(metadata.get("failure"), str) else ""
     return Recorded(
         number, time, method, url, status, answer.content if answer else _nothing, answer_headers, headers,
         request.body if request else None, "document" if top and kind == "other" else kind, top, text,
-        "" if status else failure or "no answer", _whole_number(told.get("tab"), 1, 10**6) or 1,
-        _whole_number(told.get("seed"), 0, 2**32 - 1), decoded=False)
+        "" if status else failure or "no answer", _bounded_integer(metadata.get("tab"), 1, 10**6) or 1,
+        _bounded_integer(metadata.get("seed"), 0, 2**32 - 1), decoded=False)
 
 
 def _nothing() -> bytes | None:
@@ -312,25 +313,25 @@ def _status(answer: Record) -> tuple[int, str, Headers]:
     return int(status), text.strip(), headers
 
 
-def _ours(answer: Record | None, request: Record | None) -> dict[str, Any]:
+def _own_metadata(answer: Record | None, request: Record | None) -> dict[str, Any]:
     """What warc.py writes of an exchange beyond the WARC."""
     try:
-        told = json.loads(_one(answer, request).field(JSON_METADATA) or "{}")
+        metadata = json.loads(_either(answer, request).field(JSON_METADATA) or "{}")
     except (ValueError, RecursionError):
         return {}
-    ours = told.get("demotape") if isinstance(told, dict) else None
+    ours = metadata.get("demotape") if isinstance(metadata, dict) else None
     return ours if isinstance(ours, dict) else {}
 
 
-def _whole_number(value: Any, least: int, most: int) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most else None
+def _bounded_integer(value: Any, minimum: int, maximum: int) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and minimum <= value <= maximum else None
 
 
 def _kind(record: Record, headers: Headers, answer_headers: Headers) -> str:
     """What asked, as Chrome calls it."""
-    told = record.field(RESOURCE_TYPE).lower()
-    if told in RESOURCE_KINDS:
-        return told
+    resource_type = record.field(RESOURCE_TYPE).lower()
+    if resource_type in RESOURCE_KINDS:
+        return resource_type
     if aim := header(headers, "sec-fetch-dest").lower():
         return _DESTINATIONS.get(aim, "other")
     media = header(answer_headers, "content-type").lower()

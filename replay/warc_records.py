@@ -41,14 +41,14 @@ class Record:
 
     where: str
     kind: str
-    told: Headers
+    fields: Headers
     head: Head | None = None
     body: bytes | None = None
     content: Callable[[], bytes | None] = lambda: None
 
     def field(self, name: str) -> str:
         """A header of the record itself; empty where it has none."""
-        return header(self.told, name.lower()).strip()
+        return header(self.fields, name.lower()).strip()
 
     @property
     def address(self) -> str:
@@ -58,9 +58,9 @@ class Record:
     @property
     def time(self) -> float:
         """Seconds since 1970; 0 where none is told."""
-        found = _DATE.fullmatch(self.field("WARC-Date"))
+        date = _DATE.fullmatch(self.field("WARC-Date"))
         try:
-            time = datetime.fromisoformat(f"{found[1]}{found[2] or ''}+00:00").timestamp() if found else 0.0
+            time = datetime.fromisoformat(f"{date[1]}{date[2] or ''}+00:00").timestamp() if date else 0.0
         except ValueError:
             return 0.0
         return time if 0 < time < limits.WALL else 0.0
@@ -76,7 +76,7 @@ class _Store:
         self._size = 0
         self._known: dict[bytes, tuple[int, int]] = {}
 
-    def keep(self, content: bytes) -> Callable[[], bytes | None]:
+    def save(self, content: bytes) -> Callable[[], bytes | None]:
         """What reads a content again; raises Broken where there is too much in all."""
         digest = hashlib.sha256(content).digest()
         if digest not in self._known:
@@ -89,9 +89,9 @@ class _Store:
             self._size += len(content)
         return partial(self._read, *self._known[digest])
 
-    def _read(self, at: int, size: int) -> bytes | None:
+    def _read(self, offset: int, size: int) -> bytes | None:
         with self._lock:
-            self._file.seek(at)
+            self._file.seek(offset)
             return self._file.read(size)
 
 
@@ -120,30 +120,30 @@ class Records:
 
     def read(self, file: IO[bytes], name: str = "") -> bool:
         """Read a WARC; `name` stands before its records in notes. False where not one record is in it."""
-        stream, number, found = Stream(file), 0, False
+        stream, number, has_records = Stream(file), 0, False
         line = b""
         while line := line or self._next(stream, f"{name}record {number + 1}"):
             number += 1
             where = f"{name}record {number}"
             if number > limits.ENTRIES or self._read + stream.work > limits.PACKAGE:
                 self.note(where, "too much for one archive; it and the rest are left out")
-                found = True
+                has_records = True
                 break
-            at = None
+            offset = None
             try:
                 if not begins_record(line):
                     raise Broken("it does not begin as a record")
-                told = _headers(stream, line)
-                at = stream.at
-                record = self._record(stream, told, where)
+                fields = _headers(stream, line)
+                offset = stream.at
+                record = self._record(stream, fields, where)
                 line = self._following(stream)
                 self._add(record)
-                found = True
+                has_records = True
             except Broken as error:
                 self.note(where, f"{error}; left out")
-                line = self._skipped(stream, at)
+                line = self._skipped(stream, offset)
         self._read += stream.work
-        return found
+        return has_records
 
     def _next(self, stream: Stream, where: str) -> bytes:
         """The next line that is not blank, in this part or the next ones."""
@@ -163,20 +163,20 @@ class Records:
             raise Broken("field Content-Length: wrong, as no record follows")
         return line
 
-    def _skipped(self, stream: Stream, at: int | None) -> bytes:
+    def _skipped(self, stream: Stream, offset: int | None) -> bytes:
         """Where to go on behind a broken record."""
         try:
-            return stream.skip_to_record(at)
+            return stream.skip_to_record(offset)
         except Broken:
             return b""
 
-    def _record(self, stream: Stream, told: Headers, where: str) -> Record | None:
+    def _record(self, stream: Stream, fields: Headers, where: str) -> Record | None:
         """A record, read to its end; None for one that tells nothing of HTTP."""
         from warcio.limitreader import LimitReader
-        length = header(told, "content-length").strip()
+        length = header(fields, "content-length").strip()
         if not re.fullmatch(r"[0-9]{1,15}", length):
             raise Broken("field Content-Length: missing or wrong")
-        record: Record | None = Record(where, header(told, "warc-type").strip().lower(), told)
+        record: Record | None = Record(where, header(fields, "warc-type").strip().lower(), fields)
         block, wrong = LimitReader(stream, int(length)), ""
         try:
             record = self._content_of(record, block, stream) if record else None
@@ -201,7 +201,7 @@ class Records:
                 record.head = _head(block, stream)
             elif record.kind != "revisit":
                 raise Broken("it is empty")
-        payload = _rest(block)
+        payload = _remaining(block)
         if payload is None:
             self.note(record.where, f"its content is larger than {limits.size(limits.BLOB)}; it is left out")
         elif block.limit:
@@ -210,14 +210,14 @@ class Records:
             record.body = self._body(record, payload)
         elif record.kind != "revisit" and (payload or not record.field("WARC-Truncated")):
             headers = record.head.headers if record.head else ()
-            content = unpacked(_whole(headers, payload), header(headers, "content-encoding"),
+            content = unpacked(_joined_chunks(headers, payload), header(headers, "content-encoding"),
                                partial(self.note, record.where))
             if content is not None:
-                record.content = self._store.keep(content)
+                record.content = self._store.save(content)
         return record
 
     def _body(self, record: Record, payload: bytes) -> bytes | None:
-        payload = _whole(record.head.headers if record.head else (), payload)
+        payload = _joined_chunks(record.head.headers if record.head else (), payload)
         self._bodies += len(payload)
         if self._bodies > limits.HAR:
             self.note(record.where, "what was sent is too much in all; it is left out")
@@ -247,14 +247,14 @@ def _parsed(stream: Any, first: bytes) -> Head:
     """What begins with a line, up to the next blank one."""
     from warcio.statusandheaders import StatusAndHeadersParser
     try:
-        found = StatusAndHeadersParser([], verify=False).parse(stream, first)
+        parsed = StatusAndHeadersParser([], verify=False).parse(stream, first)
     except EOFError:
         raise Broken("it is empty") from None
-    return Head(found.protocol, found.statusline,
-                tuple((name, value) for name, value in found.headers if name and not name.startswith(":")))
+    return Head(parsed.protocol, parsed.statusline,
+                tuple((name, value) for name, value in parsed.headers if name and not name.startswith(":")))
 
 
-def _rest(block: Any) -> bytes | None:
+def _remaining(block: Any) -> bytes | None:
     """The rest of a record; None where it is larger than anything that is kept."""
     pieces, size = [], 0
     while size <= limits.BLOB and (piece := block.read(_READ)):
@@ -263,9 +263,9 @@ def _rest(block: Any) -> bytes | None:
     return b"".join(pieces) if size <= limits.BLOB else None
 
 
-def _whole(headers: Headers, payload: bytes) -> bytes:
+def _joined_chunks(headers: Headers, payload: bytes) -> bytes:
     """A payload without chunks."""
     if "chunked" not in header(headers, "transfer-encoding").lower():
         return payload
-    found = dechunked(payload)
-    return payload if found is None else found
+    joined = dechunked(payload)
+    return payload if joined is None else joined

@@ -14,7 +14,7 @@ _SLACK = 1 << 16  # packed bytes below which no ratio is looked at
 HEAD = 1 << 18  # bytes of the headers of a record, or of what it holds
 _MAGIC = b"\x1f\x8b\x08"
 _FIRST = re.compile(rb"WARC/\d\.\d{1,2}\s*\Z")
-_LOOKED_AT = 1024  # packed bytes by which the beginning of a record is known
+_MAGIC_BYTES = 1024  # packed bytes by which the beginning of a record is known
 _BR_PIECE = 64  # packed bytes that are unpacked at once, as brotli may tell no limit
 
 
@@ -42,21 +42,21 @@ class Stream:
 
     def read(self, size: int) -> bytes:
         """As much as is there, at most `size` bytes; nothing at the end of the part. Raises Broken."""
-        self._look_at_budget()
+        self._check_budget()
         while not self._buffer and not self._ended:
             self._more()
-        found, self._buffer = self._buffer[:size], self._buffer[size:]
-        return self._counted(found)
+        data, self._buffer = self._buffer[:size], self._buffer[size:]
+        return self._counted(data)
 
     def readline(self, size: int = HEAD) -> bytes:
         """A line, or as much of it as `size`; nothing at the end of the part. Raises Broken."""
-        self._look_at_budget()
+        self._check_budget()
         size = min(size, HEAD)
         while (end := self._buffer.find(b"\n", 0, size)) < 0 and len(self._buffer) < size and not self._ended:
             self._more()
         end = end + 1 if end >= 0 else min(size, len(self._buffer))
-        found, self._buffer = self._buffer[:end], self._buffer[end:]
-        return self._counted(found)
+        data, self._buffer = self._buffer[:end], self._buffer[end:]
+        return self._counted(data)
 
     def next_line(self) -> bytes:
         """The next line that is not blank; nothing at the end of the part."""
@@ -70,31 +70,31 @@ class Stream:
             return False
         if self._damaged:  # not the same once more
             self._raw = self._raw[1:]
-        if not self._look_for_part():
+        if not self._find_part():
             return False
         self._buffer, self._ended, self._damaged, self._taken, self._given = b"", False, False, 0, 0
         self._unpacker = zlib.decompressobj(31)
         return True
 
-    def skip_to_record(self, at: int | None = None) -> bytes:
+    def skip_to_record(self, offset: int | None = None) -> bytes:
         """The next line of the part that begins a record, `at`: from there, where the file is not packed; nothing where
         none is left. Raises Broken."""
         self.budget = None
-        if at is not None and not self.packed:
-            self._file.seek(at)
-            self._raw, self._buffer, self._ended, self.at = b"", b"", False, at
+        if offset is not None and not self.packed:
+            self._file.seek(offset)
+            self._raw, self._buffer, self._ended, self.at = b"", b"", False, offset
         while (line := self.readline(_READ)) and not begins_record(line):
             pass
         return line
 
-    def _counted(self, found: bytes) -> bytes:
-        self.at += len(found)
-        self.work += len(found)
+    def _counted(self, data: bytes) -> bytes:
+        self.at += len(data)
+        self.work += len(data)
         if self.budget is not None:
-            self.budget -= len(found)
-        return found
+            self.budget -= len(data)
+        return data
 
-    def _look_at_budget(self) -> None:
+    def _check_budget(self) -> None:
         if self.budget is not None and self.budget <= 0:
             raise Broken(f"its headers are larger than {limits.size(HEAD)}")
 
@@ -115,28 +115,28 @@ class Stream:
     def _unpack(self) -> None:
         raw, self._raw = self._raw, b""
         try:
-            found = self._unpacker.decompress(raw, _READ)
+            data = self._unpacker.decompress(raw, _READ)
         except zlib.error as error:
             self._ended = self._damaged = True
             self._raw = raw
             raise Broken(f"damaged ({error})") from None
         self._raw = self._unpacker.unused_data if self._unpacker.eof else self._unpacker.unconsumed_tail
         self._taken += len(raw) - len(self._raw)
-        self._given += len(found)
-        self._buffer += found
+        self._given += len(data)
+        self._buffer += data
         self._ended = self._unpacker.eof
         if self._given > limits.RATIO * max(self._taken, _SLACK):
             self._ended = self._damaged = True
             raise Broken("packed too tightly to be a recording")
 
-    def _look_for_part(self) -> bool:
+    def _find_part(self) -> bool:
         """Bring the next bytes that begin a packed record to the front."""
         while True:
-            while (at := self._raw.find(_MAGIC)) >= 0:
-                self._raw = self._raw[at:]
-                if len(self._raw) < _LOOKED_AT:
+            while (offset := self._raw.find(_MAGIC)) >= 0:
+                self._raw = self._raw[offset:]
+                if len(self._raw) < _MAGIC_BYTES:
                     self._fill()
-                if _begins(self._raw[:_LOOKED_AT]):
+                if _begins(self._raw[:_MAGIC_BYTES]):
                     return True
                 self._raw = self._raw[1:]
             self._raw = self._raw[-2:]
@@ -159,21 +159,21 @@ def _begins(packed: bytes) -> bool:
 def dechunked(content: bytes) -> bytes | None:
     """A content without the sizes of its chunks (RFC 9112, 7.1); None where it has none: many programs keep the header
     but not the chunks. What was cut off is taken as far as it goes."""
-    found: list[bytes] = []
-    at = 0
+    chunks: list[bytes] = []
+    offset = 0
     while True:
-        end = content.find(b"\r\n", at, at + 1024)
-        size = content[at:end].partition(b";")[0].strip() if end >= 0 else b""
+        end = content.find(b"\r\n", offset, offset + 1024)
+        size = content[offset:end].partition(b";")[0].strip() if end >= 0 else b""
         if not re.fullmatch(rb"[0-9A-Fa-f]{1,8}", size):
-            return b"".join(found) if found and at >= len(content) else None
+            return b"".join(chunks) if chunks and offset >= len(content) else None
         length = int(size, 16)
         if length == 0:
-            return b"".join(found)
-        found.append(content[end + 2:end + 2 + length])
-        at = end + 2 + length
-        if content[at:at + 2] not in (b"\r\n", b"\r", b""):
+            return b"".join(chunks)
+        chunks.append(content[end + 2:end + 2 + length])
+        offset = end + 2 + length
+        if content[offset:offset + 2] not in (b"\r\n", b"\r", b""):
             return None
-        at += 2
+        offset += 2
 
 
 def unpacked(content: bytes, encoding: str, note: Callable[[str], None]) -> bytes | None:
@@ -185,7 +185,7 @@ def unpacked(content: bytes, encoding: str, note: Callable[[str], None]) -> byte
             note(f"its content is packed by {name[:40]!r}, which is not known; it is left out")
             return None
         try:
-            found = _UNPACKERS[name](content)
+            decoded = _UNPACKERS[name](content)
         except ModuleNotFoundError:
             note("its content is packed by br; to read it, install the package brotli; it is left out")
             return None
@@ -194,7 +194,7 @@ def unpacked(content: bytes, encoding: str, note: Callable[[str], None]) -> byte
         except Broken as error:
             note(f"its content is {error}; it is left out")
             return None
-        content = found
+        content = decoded
     return content
 
 
@@ -202,30 +202,30 @@ class _NotPacked(Exception):
     """A content is not packed as its header says."""
 
 
-def _within(found: int, packed: int) -> None:
-    if found > limits.BLOB:
+def _within(size: int, packed: int) -> None:
+    if size > limits.BLOB:
         raise Broken(f"larger than {limits.size(limits.BLOB)}")
-    if found > limits.RATIO * max(packed, _SLACK):
+    if size > limits.RATIO * max(packed, _SLACK):
         raise Broken("packed too tightly to be a recording")
 
 
 def _zlib(content: bytes, bits: int) -> bytes:
     """Also of a content that was cut off, as browsers show it; and of several members, one behind the other."""
-    found, rest = b"", content
-    while rest:
+    data, remaining = b"", content
+    while remaining:
         unpacker = zlib.decompressobj(bits)
         try:
-            part = unpacker.decompress(rest, limits.BLOB + 1 - len(found))
+            part = unpacker.decompress(remaining, limits.BLOB + 1 - len(data))
         except zlib.error as error:
-            if found:  # what comes after the packed content
+            if data:  # what comes after the packed content
                 break
             raise Broken(f"damaged ({error})") from None
-        found += part
-        _within(len(found), len(content))
+        data += part
+        _within(len(data), len(content))
         if unpacker.unconsumed_tail or not unpacker.eof:
             break
-        rest = unpacker.unused_data if bits > 15 else b""
-    return found
+        remaining = unpacker.unused_data if bits > 15 else b""
+    return data
 
 
 def _gzip(content: bytes) -> bytes:
@@ -247,28 +247,28 @@ def _deflate(content: bytes) -> bytes:
 def _zstd(content: bytes) -> bytes:
     if not content.startswith(b"\x28\xb5\x2f\xfd"):
         raise _NotPacked
-    found = bytearray()
+    data = bytearray()
     try:
         unpacker = zstandard.ZstdDecompressor(max_window_size=1 << 27)
         with unpacker.stream_reader(content, read_across_frames=True) as reader:
             while piece := reader.read(_READ):
-                found += piece
-                _within(len(found), len(content))
+                data += piece
+                _within(len(data), len(content))
     except zstandard.ZstdError as error:
         raise Broken(f"damaged ({error})") from None
-    return bytes(found)
+    return bytes(data)
 
 
 def _br(content: bytes) -> bytes:
     import brotli
-    found, unpacker = bytearray(), brotli.Decompressor()
+    data, unpacker = bytearray(), brotli.Decompressor()
     try:
         for start in range(0, len(content), _BR_PIECE):
-            found += unpacker.process(content[start:start + _BR_PIECE])
-            _within(len(found), len(content))
+            data += unpacker.process(content[start:start + _BR_PIECE])
+            _within(len(data), len(content))
     except brotli.error:
         raise _NotPacked from None
-    return bytes(found)
+    return bytes(data)
 
 
 _UNPACKERS: dict[str, Callable[[bytes], bytes]] = {

@@ -127,6 +127,7 @@ def _is_here(field: fields.Nested, name: str) -> bool:
 
 
 def _imports(name: str, body: str) -> str:
+    body = re.sub(r'""".*?"""', "", body, flags=re.S)
     lines = ["from datetime import datetime"] if "datetime" in body else []
     typing = [word for word in ("Any", "Literal", "NotRequired", "TypedDict") if re.search(rf"\b{word}\b", body)]
     lines.append(f"from typing import {', '.join(typing)}\n")

@@ -34,10 +34,11 @@ FLOORS = {
     ),
     "replay": (
         {"exchanges", "certificates", "pictures", "multipart", "finding", "keys", "action_forms", "timers"},
-        {"varying", "cdxj", "warc_unpacking", "har_reading", "har_writing", "channels", "acting", "action_strings"},
-        {"bodies", "warc_records", "comparing", "edited"}, {"addresses", "warc_reading", "results"},
-        {"variants", "order", "warc"},
-        {"places", "reading", "asked"}, {"matching"}, {"answering"}, {"server"}, {"offline"},
+        {"volatile_values", "cdxj", "warc_unpacking", "har_reading", "har_writing", "channels", "acting",
+         "action_strings"},
+        {"bodies", "warc_records", "comparing", "edit_differences"}, {"addresses", "warc_reading", "run_report"},
+        {"variants", "session_history", "warc"},
+        {"candidates", "reading", "parsed_action"}, {"matching"}, {"answering"}, {"server"}, {"offline"},
         {"running", "environment"}, {"proof"},
     ),
     "curator_web": (

@@ -15,12 +15,12 @@ from marshmallow import Schema, fields, validate
 from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
 from curator_web.demonstrations import editing, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
-from curator_web.demonstrations.proving import STATES
+from curator_web.demonstrations.replay_proofs import STATES
 from curator_web.web.accounts import account
-from curator_web.web.added_actions import expect_seen
-from curator_web.web.blobs import expect_picture
+from curator_web.web.added_actions import require_seen_page
+from curator_web.web.blobs import require_picture
 from curator_web.web.context import services
-from curator_web.web.outcome_changes import expect_outcome
+from curator_web.web.outcome_changes import require_outcome
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
 from schemas.types import Demonstration
@@ -163,8 +163,8 @@ def token() -> dict[str, Any]:
 @blueprint.alt_response(404, **NO_PROJECT)
 def demonstrations(query: dict[str, Any]) -> Page:
     """Demonstrations, the newest first"""
-    who = account()
-    return listing(services().db, read_filter(query), who.project, who)
+    caller = account()
+    return listing(services().db, read_filter(query), caller.project, caller)
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
@@ -202,11 +202,11 @@ class Edits(MethodView):
     def post(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Make an edit, undo or redo"""
         if new["edit"]["op"] == "set_screenshot":
-            expect_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
+            require_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
         if new["edit"]["op"] == "set_outcome":
-            expect_outcome(new["edit"], library.review(services().db, demonstration_id))
+            require_outcome(new["edit"], library.review(services().db, demonstration_id))
         if new["edit"]["op"] == "add":
-            expect_seen(new["edit"], library.review(services().db, demonstration_id))
+            require_seen_page(new["edit"], library.review(services().db, demonstration_id))
         made = workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(), new["key"])
         return {"version": made.version} | ({"part": made.part} if made.part else {})
 

@@ -63,9 +63,9 @@ class Presets(MethodView):
     @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(NewPresetSchema)
     @blueprint.response(201, PresetSchema)
-    def post(self, given: dict[str, Any]):
+    def post(self, body: dict[str, Any]):
         """Save a preset; one that has the name already is changed. Only for leads"""
-        return export_presets.save(services().db, lead(), given["name"], _plain(given["options"]))
+        return export_presets.save(services().db, lead(), body["name"], _plain(body["options"]))
 
 
 @blueprint.route("/export-presets/<int:preset_id>")
@@ -76,10 +76,10 @@ class ExportPreset(MethodView):
     @blueprint.response(200, PresetSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def put(self, given: dict[str, Any], preset_id: int):
+    def put(self, body: dict[str, Any], preset_id: int):
         """Give a preset another name or other options; only for leads"""
-        options = _plain(given["options"]) if "options" in given else None
-        return export_presets.change(services().db, lead(), preset_id, given.get("name"), options)
+        options = _plain(body["options"]) if "options" in body else None
+        return export_presets.change(services().db, lead(), preset_id, body.get("name"), options)
 
     @blueprint.response(204)
     @blueprint.alt_response(403, **NOT_ALLOWED)

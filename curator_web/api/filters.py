@@ -53,10 +53,10 @@ class Filters(MethodView):
     @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(NewFilterSchema)
     @blueprint.response(201, SavedFilterSchema)
-    def post(self, given: dict[str, Any]):
+    def post(self, body: dict[str, Any]):
         """Save a filter; one of yours that has the name already is changed"""
-        return saved_filters.save(services().db, account(), given["name"], read_filter(given["content"]),
-                                  given["shared"])
+        return saved_filters.save(services().db, account(), body["name"], read_filter(body["content"]),
+                                  body["shared"])
 
 
 @blueprint.delete("/filters/<int:filter_id>")

@@ -58,11 +58,11 @@ _BEGINNING = ExportSchema(partial=True)  # what a preset tells need not be told
 @blueprint.arguments(_BEGINNING)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-def begin(given: dict[str, Any]):
+def begin(body: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
-    who = lead()
-    request = export_presets.request_for(services().db, who.project, _BEGINNING.dump(given))
-    return services().jobs.get(services().jobs.add(exporting.KIND, who.name, request, project=who.project))
+    caller = lead()
+    request = export_presets.request_for(services().db, caller.project, _BEGINNING.dump(body))
+    return services().jobs.get(services().jobs.add(exporting.KIND, caller.name, request, project=caller.project))
 
 
 @blueprint.get("/jobs/<int:job_id>")
@@ -92,4 +92,4 @@ def unfinished():
 @blueprint.alt_response(409, description="The job has not failed.")
 def again(job_id: int):
     """Try a job again that failed, with what it was given; for who began it, and for leads"""
-    return services().jobs.again(job_id, account())
+    return services().jobs.retry(job_id, account())

@@ -28,7 +28,7 @@ class StandingSchema(Schema):
     left = fields.Integer(required=True)
     last = fields.String(required=True, allow_none=True, metadata={
         "description": "id of the one whose label you may still change"})
-    people = fields.Function(lambda each: dict(each.people), metadata={
+    people = fields.Function(lambda progress: dict(progress.people), metadata={
         "type": "object", "additionalProperties": {"type": "integer"},
         "description": "for leads: who has labelled how many"})
 
@@ -85,7 +85,7 @@ class VerdictsSchema(Strict):
                            validate=validate.Length(1, verdicts.AT_ONCE))
 
 
-class TakenSchema(Schema):
+class AcceptedVerdictsSchema(Schema):
     """What came of them."""
 
     new = fields.Integer(required=True)
@@ -170,9 +170,9 @@ class ResultsSchema(Schema):
 @blueprint.doc(**IN_PROJECT)
 @blueprint.response(200, StandingSchema)
 @blueprint.alt_response(404, **NO_PROJECT)
-def standing() -> judging.Standing:
+def standing() -> judging.LabellingProgress:
     """How far you are with labelling"""
-    return judging.standing(services().db, account())
+    return judging.labelling_progress(services().db, account())
 
 
 @blueprint.post("/sample")
@@ -181,9 +181,9 @@ def standing() -> judging.Standing:
 @blueprint.response(200, DrawnSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NO_PROJECT)
-def draw(given: dict[str, Any]) -> dict[str, Any]:
+def draw(body: dict[str, Any]) -> dict[str, Any]:
     """Draw demonstrations more for people to label; only for leads"""
-    return {"drawn": judging.draw(services().db, given["count"], given["seed"], lead())}
+    return {"drawn": judging.draw(services().db, body["count"], body["seed"], lead())}
 
 
 @blueprint.get("/next")
@@ -191,10 +191,11 @@ def draw(given: dict[str, Any]) -> dict[str, Any]:
 @blueprint.response(200, NextToLabelSchema)
 @blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.alt_response(409, **DAMAGED)
-def following(given: dict[str, Any]) -> dict[str, Any]:
+def following(body: dict[str, Any]) -> dict[str, Any]:
     """What you label next"""
-    name = judging.following(services().db, account(), given["after"])
-    return {"demonstration": judging.asked(services().db, services().store, name, account()) if name else None}
+    name = judging.following(services().db, account(), body["after"])
+    return {"demonstration": judging.labelling_question(services().db, services().store, name, account()) if name
+            else None}
 
 
 @blueprint.put("/labels/<demonstration_id>")
@@ -202,20 +203,20 @@ def following(given: dict[str, Any]) -> dict[str, Any]:
 @blueprint.response(204)
 @blueprint.alt_response(404, **NOT_FOUND)
 @blueprint.alt_response(409, **CLOSED)
-def label(given: dict[str, Any], demonstration_id: str) -> None:
+def label(body: dict[str, Any], demonstration_id: str) -> None:
     """Say whether the task was done, or change what you said last"""
-    judging.label(services().db, demonstration_id, given["done"], account())
+    judging.label(services().db, demonstration_id, body["done"], account())
 
 
 @blueprint.post("/verdicts")
 @blueprint.doc(**IN_PROJECT)
 @blueprint.arguments(VerdictsSchema)
-@blueprint.response(200, TakenSchema)
+@blueprint.response(200, AcceptedVerdictsSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NO_PROJECT)
-def take(given: dict[str, Any]) -> verdicts.Taken:
+def take(body: dict[str, Any]) -> verdicts.AcceptedVerdicts:
     """Keep what judges said, instead of what each said of the same before; only for leads"""
-    return verdicts.take(services().db, given["verdicts"], lead())
+    return verdicts.store_verdicts(services().db, body["verdicts"], lead())
 
 
 @blueprint.route("/results")
@@ -228,15 +229,15 @@ class Results(MethodView):
     @blueprint.alt_response(404, **NO_PROJECT)
     def get(self) -> dict[str, Any]:
         """Figures, labels and disagreements, on what you may see; only for leads"""
-        found = verdicts.results(services().db, lead())
-        return vars(found) | {"judges": [vars(told) | vars(judge) for judge, told in found.figures],
-                              "labels": [{"id": name, "success": done} for name, done in found.labels.items()]}
+        results = verdicts.results(services().db, lead())
+        return vars(results) | {"judges": [vars(figures) | vars(judge) for judge, figures in results.figures],
+                                "labels": [{"id": name, "success": done} for name, done in results.labels.items()]}
 
     @blueprint.doc(**IN_PROJECT)
     @blueprint.arguments(ToShowSchema)
     @blueprint.response(200, ShownSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NO_PROJECT)
-    def post(self, given: dict[str, Any]) -> dict[str, Any]:
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """See what others say of all that you labelled, from now on; only for leads"""
-        return {"changed": judging.show(services().db, lead(), given["everything"])}
+        return {"changed": judging.show(services().db, lead(), body["everything"])}

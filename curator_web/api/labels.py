@@ -38,7 +38,7 @@ class Labels(MethodView):
     @blueprint.arguments(LabelsSchema)
     @blueprint.response(200, LabelsSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
-    def put(self, given: dict[str, Any]) -> dict[str, Any]:
+    def put(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have these labels from now on; what was said by others stays said. Only for leads"""
-        labels.define(services().db, given["labels"], lead())
+        labels.define(services().db, body["labels"], lead())
         return {"labels": labels.definitions(services().db, account().project)}

@@ -6,7 +6,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.demonstrations import library
 from curator_web.web.context import services
-from curator_web.web.network import Asked, Written, asked, written
+from curator_web.web.network import TurnRequests, Written, turn_requests, written
 from schemas.recording import CONSOLE_KINDS, CONSOLE_LEVELS
 
 from .bodies import Blueprint
@@ -37,7 +37,7 @@ class RequestSchema(Schema):
     failure = fields.String(required=True, metadata={"description": "why there is no answer; empty when there is one"})
 
 
-class AskedSchema(Schema):
+class RequestsSchema(Schema):
     """The first requests from a turn to the next action, in order of time."""
 
     begin = fields.Float(required=True, metadata={"description": "of the time looked at, seconds of the recording"})
@@ -73,12 +73,12 @@ class WrittenSchema(Schema):
 
 @blueprint.get("/demonstrations/<demonstration_id>/network")
 @blueprint.arguments(QuerySchema, location="query")
-@blueprint.response(200, AskedSchema)
+@blueprint.response(200, RequestsSchema)
 @blueprint.alt_response(404, description="There is no such demonstration or turn, or its network was not kept.")
 @blueprint.alt_response(409, **DAMAGED)
-def requests(query: dict[str, Any], demonstration_id: str) -> Asked:
+def requests(query: dict[str, Any], demonstration_id: str) -> TurnRequests:
     """The requests from a turn to the next action, where the network was kept"""
-    return asked(library.review(services().db, demonstration_id), query["turn"])
+    return turn_requests(library.review(services().db, demonstration_id), query["turn"])
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/console")

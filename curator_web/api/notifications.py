@@ -32,7 +32,7 @@ class NotificationSchema(Schema):
     read_at = fields.AwareDateTime(required=True, allow_none=True)
 
 
-class AskedNotificationsSchema(Strict):
+class NotificationQuerySchema(Strict):
     """Which notifications are meant."""
 
     unread = fields.Boolean(load_default=False, metadata={"description": "only those that are not read yet"})
@@ -46,9 +46,9 @@ class ReadSchema(Strict):
     all = fields.Boolean(validate=validate.Equal(True), metadata={"description": "in place of `ids`"})
 
     @validates_schema
-    def one_of_them(self, given: dict[str, Any], **_: Any) -> None:
+    def one_of_them(self, body: dict[str, Any], **_: Any) -> None:
         """Refuse what names none, or both."""
-        if ("ids" in given) == ("all" in given):
+        if ("ids" in body) == ("all" in body):
             raise ValidationError("name either `ids` or `all`")
 
 
@@ -59,16 +59,16 @@ class MarkedSchema(Schema):
 
 
 @blueprint.get("/notifications")
-@blueprint.arguments(AskedNotificationsSchema, location="query")
+@blueprint.arguments(NotificationQuerySchema, location="query")
 @blueprint.response(200, NotificationSchema(many=True))
-def notifications(asked: dict[str, Any]):
+def notifications(query: dict[str, Any]):
     """Your notifications of all projects that you are in, the unread ones first, 200 at most"""
-    return reading.told(services().db, account(), asked["unread"])
+    return reading.latest_notifications(services().db, account(), query["unread"])
 
 
 @blueprint.post("/notifications/read")
 @blueprint.arguments(ReadSchema)
 @blueprint.response(200, MarkedSchema)
-def read(given: dict[str, Any]):
+def read(body: dict[str, Any]):
     """Mark notifications as read; others' are left alone"""
-    return {"read": reading.mark_read(services().db, account(), given.get("ids"))}
+    return {"read": reading.mark_read(services().db, account(), body.get("ids"))}

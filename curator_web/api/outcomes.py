@@ -80,8 +80,8 @@ class OneOutcome(MethodView):
     @blueprint.alt_response(409, **DAMAGED)
     def get(self, demonstration_id: str) -> dict[str, Any]:
         """What makes the task done"""
-        found = library.review(services().db, demonstration_id)
-        return {"version": found.row.version, "outcome": found.outcome}
+        review = library.review(services().db, demonstration_id)
+        return {"version": review.row.version, "outcome": review.outcome}
 
     @blueprint.arguments(NewOutcomeSchema)
     @blueprint.response(200, VersionSchema)
@@ -90,8 +90,8 @@ class OneOutcome(MethodView):
     @blueprint.alt_response(409, **STALE)
     def put(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Write other checks, or none; one that does not hold at the recorded end, or holds at the start, is refused"""
-        found = library.review(services().db, demonstration_id)
-        return {"version": outcome_changes.save(found, new["outcome"], new["version"])}
+        review = library.review(services().db, demonstration_id)
+        return {"version": outcome_changes.save(review, new["outcome"], new["version"])}
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/outcome/proposals")
@@ -115,8 +115,8 @@ class Trial(MethodView):
         job = outcome_trials.latest(services().db, demonstration_id)
         if job is None or not job.result:
             raise NotFound("nobody has tried the outcome checks of this demonstration")
-        seen = outcomes.in_sight(services().db, [row["id"] for row in job.result["rows"]], account())
-        return {"outcome": job.result["outcome"], "rows": [row for row in job.result["rows"] if row["id"] in seen]}
+        visible = outcomes.visible_rows(services().db, [row["id"] for row in job.result["rows"]], account())
+        return {"outcome": job.result["outcome"], "rows": [row for row in job.result["rows"] if row["id"] in visible]}
 
     @blueprint.response(202, JobSchema)
     @blueprint.alt_response(404, **NOT_FOUND)

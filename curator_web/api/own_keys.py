@@ -40,15 +40,15 @@ class OwnKeys(MethodView):
     @blueprint.response(200, OwnKeySchema(many=True))
     def get(self) -> list[dict[str, Any]]:
         """Your keys, action by action"""
-        return _listed(own_keys.of(services().db, account().name))
+        return _listed(own_keys.keys_of(services().db, account().name))
 
     @blueprint.arguments(OwnKeysSchema)
     @blueprint.response(200, OwnKeySchema(many=True))
-    def put(self, given: dict[str, Any]) -> list[dict[str, Any]]:
+    def put(self, body: dict[str, Any]) -> list[dict[str, Any]]:
         """Choose all your keys"""
-        return _listed(own_keys.keep(services().db, account().name, given["keys"]))
+        return _listed(own_keys.save_keys(services().db, account().name, body["keys"]))
 
 
 def _listed(keys: dict[str, str]) -> list[dict[str, Any]]:
-    return [{"action": each.name, "does": each.does, "key": keys[each.name], "usual": each.usual}
-            for each in own_keys.ACTIONS]
+    return [{"action": action.name, "does": action.does, "key": keys[action.name], "usual": action.usual}
+            for action in own_keys.ACTIONS]

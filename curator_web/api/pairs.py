@@ -88,9 +88,9 @@ class Pairs(MethodView):
     @blueprint.arguments(ToPairSchema)
     @blueprint.response(200, PairedSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
-    def post(self, given: dict[str, Any]) -> dict[str, Any]:
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have demonstrations annotated by two people, all or none; only for leads"""
-        return {"paired": pairing.choose(services().db, given["ids"], lead())}
+        return {"paired": pairing.choose(services().db, body["ids"], lead())}
 
 
 @blueprint.get("/agreement")

@@ -79,14 +79,14 @@ class Projects(MethodView):
     @blueprint.response(200, ProjectSchema(many=True))
     def get(self):
         """The projects that you are in, in the order in which you joined"""
-        return projects.places(services().db, account())
+        return projects.memberships(services().db, account())
 
     @blueprint.arguments(NewProjectSchema)
     @blueprint.response(201, ProjectSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
-    def post(self, given: dict[str, Any]):
+    def post(self, body: dict[str, Any]):
         """Make a project and lead it; only for leads of the server"""
-        made = projects.add(services().db, given["id"], given["name"], manager())
+        made = projects.add(services().db, body["id"], body["name"], manager())
         return {"id": made.id, "name": made.name, "role": "lead"}
 
 
@@ -98,21 +98,22 @@ class Settings(MethodView):
     @blueprint.alt_response(404, **NOT_FOUND)
     def get(self, project: str):
         """What is set for a project"""
-        return _settings(g.place.project)
+        return _settings(g.membership.project)
 
     @blueprint.arguments(ProjectSettingsSchema)
     @blueprint.response(200, ProjectSettingsSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def put(self, given: dict[str, Any], project: str):
+    def put(self, body: dict[str, Any], project: str):
         """Set it; only for leads of the project. Where other checks count, a job counts anew what lists show"""
-        recounts.change_settings(services().db, services().jobs, lead(), given)
-        place = next(each for each in projects.places(services().db, account()) if each.id == project)
-        return _settings(place.project)
+        recounts.change_settings(services().db, services().jobs, lead(), body)
+        membership = next(candidate for candidate in projects.memberships(services().db, account())
+                          if candidate.id == project)
+        return _settings(membership.project)
 
 
 def _settings(project: Project) -> dict[str, Any]:
-    return project_settings.told(services().db, project.id) | {"answers_shown": project.answers_shown}
+    return project_settings.settings_fields(services().db, project.id) | {"answers_shown": project.answers_shown}
 
 
 @blueprint.get("/projects/<project>/members")
@@ -128,9 +129,9 @@ def members(project: str):
 @blueprint.response(200, MemberSchema(many=True))
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def member(given: dict[str, Any], project: str, who: str):
+def member(body: dict[str, Any], project: str, who: str):
     """Take somebody in, change their role, or let them go; only for leads of the project"""
-    projects.set_member(services().db, project, who, given["role"], lead())
+    projects.set_member(services().db, project, who, body["role"], lead())
     return projects.members(services().db, project)
 
 
@@ -148,6 +149,6 @@ class Guidelines(MethodView):
     @blueprint.response(201, GuidelinesSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def post(self, given: dict[str, Any], project: str):
+    def post(self, body: dict[str, Any], project: str):
         """A new version; only for leads of the project"""
-        return projects.write_guidelines(services().db, given["text"], lead())
+        return projects.write_guidelines(services().db, body["text"], lead())

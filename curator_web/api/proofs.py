@@ -3,7 +3,7 @@
 from flask.views import MethodView
 from marshmallow import fields, validate
 
-from curator_web.demonstrations import library, proving
+from curator_web.demonstrations import library, replay_proofs
 from curator_web.errors import NotFound
 from curator_web.jobs import replays
 from curator_web.web.accounts import account, lead
@@ -22,7 +22,7 @@ NONE_RUN = {"description": "This server does not run demonstrations again."}
 class ToRunSchema(Strict):
     """Which demonstrations to run again."""
 
-    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, replays.MOST))
+    ids = fields.List(fields.String(), required=True, validate=validate.Length(1, replays.MAX_DEMONSTRATIONS))
 
 
 @blueprint.route("/demonstrations/<demonstration_id>/proof")
@@ -34,10 +34,10 @@ class OneProof(MethodView):
     def get(self, demonstration_id: str):
         """The proof of the last run; of an earlier version where `proof` of the demonstration is `changed`"""
         library.listed(services().db, demonstration_id)
-        kept = proving.of(services().db, demonstration_id)
-        if kept is None:
+        stored = replay_proofs.stored_proof(services().db, demonstration_id)
+        if stored is None:
             raise NotFound("nobody has run this demonstration again")
-        return kept.content | {"made_at": kept.made_at}
+        return stored.content | {"made_at": stored.made_at}
 
     @blueprint.response(202, JobSchema)
     @blueprint.alt_response(404, **NOT_FOUND)
@@ -54,7 +54,7 @@ class OneProof(MethodView):
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.alt_response(409, **NONE_RUN)
-def run(given: dict[str, list[str]]):
+def run(body: dict[str, list[str]]):
     """Run several again, one after the other; only for leads"""
-    who = lead()
-    return replays.begin(services().db, services().store, services().jobs, given["ids"], who)
+    caller = lead()
+    return replays.begin(services().db, services().store, services().jobs, body["ids"], caller)

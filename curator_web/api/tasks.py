@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, REFUSED, RETURNED, TASK_STATES
 from curator_web.jobs import proposing_tasks
-from curator_web.tasks import bank, coverage, giving, proposing
+from curator_web.tasks import assignment, bank, coverage, proposing
 from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -23,11 +23,11 @@ NOT_FOUND = {"description": "There is no such task in your projects."}
 NONE_LEFT = {"description": "There is no task left for you."}
 
 
-class KeptTaskSchema(Schema):
+class StoredTaskSchema(Schema):
     """A task as it is kept."""
 
     id = fields.String(required=True)
-    name = fields.Function(giving.name_of, required=True, metadata={
+    name = fields.Function(assignment.name_of, required=True, metadata={
         "type": "string", "description": "what a recording of it tells as provenance.task_id"})
     project = fields.String(required=True)
     state = fields.String(required=True, validate=validate.OneOf(TASK_STATES))
@@ -55,7 +55,7 @@ class ObjectionSchema(Schema):
     reason = fields.String(required=True)
 
 
-class ListedTaskSchema(KeptTaskSchema):
+class ListedTaskSchema(StoredTaskSchema):
     """A task with what became of it."""
 
     recorded = fields.Integer(required=True, metadata={"description": "demonstrations of it but invalid ones"})
@@ -63,7 +63,7 @@ class ListedTaskSchema(KeptTaskSchema):
         "description": "who said that it cannot be done, and why"})
 
 
-class FoundTasksSchema(Schema):
+class TaskPageSchema(Schema):
     """A page of tasks."""
 
     tasks = fields.List(fields.Nested(ListedTaskSchema), required=True)
@@ -83,13 +83,14 @@ class SoughtSchema(Strict):
 class ProposalsSchema(Strict):
     """Tasks to be added, all or none."""
 
-    tasks = fields.List(fields.Nested(bank.TaskSchema), required=True, validate=validate.Length(1, bank.MOST_AT_ONCE))
+    tasks = fields.List(fields.Nested(bank.TaskSchema), required=True,
+                        validate=validate.Length(1, bank.MAX_TASKS_AT_ONCE))
 
 
 class WishSchema(Strict):
     """Which tasks a model is to propose."""
 
-    count = fields.Integer(required=True, validate=validate.Range(1, proposing.MOST))
+    count = fields.Integer(required=True, validate=validate.Range(1, proposing.MAX_PROPOSALS))
     site = fields.String(load_default="", validate=validate.Length(max=bank.SITE_LENGTH), metadata={
         "description": "that all are of"})
     category = fields.String(load_default="", validate=validate.Length(max=CATEGORY_LENGTH), metadata={
@@ -134,7 +135,7 @@ class Tasks(MethodView):
     @blueprint.doc(**IN_PROJECT)
     @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(SoughtSchema, location="query")
-    @blueprint.response(200, FoundTasksSchema)
+    @blueprint.response(200, TaskPageSchema)
     def get(self, sought: dict[str, Any]):
         """Find tasks, the newest first, 50 on a page"""
         return bank.find(services().db, account(), **sought)
@@ -142,10 +143,10 @@ class Tasks(MethodView):
     @blueprint.doc(**IN_PROJECT)
     @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(ProposalsSchema)
-    @blueprint.response(201, KeptTaskSchema(many=True))
-    def post(self, given: dict[str, Any]):
+    @blueprint.response(201, StoredTaskSchema(many=True))
+    def post(self, body: dict[str, Any]):
         """Propose tasks; a lead's are accepted at once"""
-        return bank.propose(services().db, account(), given["tasks"])
+        return bank.propose(services().db, account(), body["tasks"])
 
 
 @blueprint.post("/tasks/proposals")
@@ -154,20 +155,20 @@ class Tasks(MethodView):
 @blueprint.arguments(WishSchema)
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-def ask_model(given: dict[str, Any]):
+def ask_model(body: dict[str, Any]):
     """Have the model that the server names propose tasks, in the background; only for leads"""
-    who, wished = lead(), proposing.wish(**given)
-    sent = proposing.messages(services().db, who, wished, random.Random())
-    return services().jobs.get(proposing_tasks.begin(services().jobs, services().model, who, wished, sent))
+    caller, wished = lead(), proposing.wish(**body)
+    sent = proposing.messages(services().db, caller, wished, random.Random())
+    return services().jobs.get(proposing_tasks.begin(services().jobs, services().model, caller, wished, sent))
 
 
 @blueprint.post("/tasks/next")
 @blueprint.doc(**IN_PROJECT)
-@blueprint.response(200, KeptTaskSchema)
+@blueprint.response(200, StoredTaskSchema)
 @blueprint.alt_response(404, **NONE_LEFT)
 def following():
     """Take the next task to record; the one that you have already, until it is recorded or given back"""
-    return giving.give(services().db, account())
+    return assignment.give(services().db, account())
 
 
 @blueprint.get("/tasks/coverage")
@@ -192,28 +193,28 @@ class Task(MethodView):
         return bank.show(services().db, account(), task_id)[0]
 
     @blueprint.arguments(bank.TaskSchema)
-    @blueprint.response(200, KeptTaskSchema)
+    @blueprint.response(200, StoredTaskSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def put(self, given: dict[str, Any], task_id: str):
+    def put(self, body: dict[str, Any], task_id: str):
         """Change a task: who proposed it, until it is decided, and a lead"""
-        return bank.change(services().db, account(), task_id, given)
+        return bank.change(services().db, account(), task_id, body)
 
 
 @blueprint.put("/tasks/<task_id>/state")
 @blueprint.arguments(TaskDecisionSchema)
-@blueprint.response(200, KeptTaskSchema)
+@blueprint.response(200, StoredTaskSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def decide(given: dict[str, Any], task_id: str):
+def decide(body: dict[str, Any], task_id: str):
     """Accept a task, send it back or refuse it; only for who reviews"""
-    return bank.decide(services().db, account(), task_id, given["state"], given["reason"])
+    return bank.decide(services().db, account(), task_id, body["state"], body["reason"])
 
 
 @blueprint.post("/tasks/<task_id>/back")
 @blueprint.arguments(BackSchema)
 @blueprint.response(204)
 @blueprint.alt_response(404, **NOT_FOUND)
-def give_back(given: dict[str, Any], task_id: str):
+def give_back(body: dict[str, Any], task_id: str):
     """Leave a task that you took to others"""
-    giving.give_back(services().db, account(), task_id, given["reason"], given["unachievable"])
+    assignment.give_back(services().db, account(), task_id, body["reason"], body["unachievable"])

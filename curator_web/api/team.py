@@ -47,9 +47,9 @@ class ChosenSchema(Strict):
         "description": "with `found`: how many are meant; where it is another number by then, nothing is changed"})
 
     @validates_schema
-    def one_of_them(self, given: dict[str, Any], **_: Any) -> None:
+    def one_of_them(self, body: dict[str, Any], **_: Any) -> None:
         """Refuse what names none, or both."""
-        if ("ids" in given) == ("found" in given) or ("found" in given) != ("count" in given):
+        if ("ids" in body) == ("found" in body) or ("found" in body) != ("count" in body):
             raise ValidationError("name either `ids`, or `found` and `count`")
 
 
@@ -146,9 +146,9 @@ class StatusChangeSchema(Schema):
 @blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.arguments(NextSchema)
 @blueprint.response(200, HandedOutSchema)
-def next_(given: dict[str, Any]) -> dict[str, Any]:
+def next_(body: dict[str, Any]) -> dict[str, Any]:
     """Hand out the next demonstration, with a lease that edits renew"""
-    return {"demonstration": leases.take_next(services().db, account(), given["after"])}
+    return {"demonstration": leases.take_next(services().db, account(), body["after"])}
 
 
 @blueprint.post("/assignments")
@@ -159,11 +159,11 @@ def next_(given: dict[str, Any]) -> dict[str, Any]:
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
 @blueprint.alt_response(409, **ANOTHER_NUMBER)
-def assign(given: dict[str, Any]) -> Any:
+def assign(body: dict[str, Any]) -> Any:
     """Assign demonstrations to a user; only a lead may"""
-    if "found" in given:
-        return _change_found(bulk.Change(bulk.ASSIGN, given["to"]), given)
-    return {"changed": leases.assign(services().db, given["ids"], given["to"], account())}
+    if "found" in body:
+        return _change_matching(bulk.Change(bulk.ASSIGN, body["to"]), body)
+    return {"changed": leases.assign(services().db, body["ids"], body["to"], account())}
 
 
 @blueprint.post("/moves")
@@ -174,11 +174,11 @@ def assign(given: dict[str, Any]) -> Any:
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
 @blueprint.alt_response(409, **ANOTHER_NUMBER)
-def move(given: dict[str, Any]) -> Any:
+def move(body: dict[str, Any]) -> Any:
     """Move demonstrations to another project; only who leads both may"""
-    if "found" in given:
-        return _change_found(bulk.Change(bulk.MOVE, given["to"]), given)
-    return {"changed": moving.move(services().db, given["ids"], given["to"], account())}
+    if "found" in body:
+        return _change_matching(bulk.Change(bulk.MOVE, body["to"]), body)
+    return {"changed": moving.move(services().db, body["ids"], body["to"], account())}
 
 
 @blueprint.post("/deletions")
@@ -187,9 +187,9 @@ def move(given: dict[str, Any]) -> Any:
 @blueprint.response(201, BatchSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def delete(given: dict[str, Any]) -> dict[str, Any]:
+def delete(body: dict[str, Any]) -> dict[str, Any]:
     """Delete demonstrations; they can be restored. Only a lead may"""
-    return {"batch": deleting.delete(services().db, given["ids"], account())}
+    return {"batch": deleting.delete(services().db, body["ids"], account())}
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/withdrawal")
@@ -219,16 +219,16 @@ def restore(batch: str) -> dict[str, Any]:
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NO_PROJECT)
 @blueprint.alt_response(409, **ANOTHER_NUMBER)
-def statuses(given: dict[str, Any]) -> Any:
+def statuses(body: dict[str, Any]) -> Any:
     """Change the status of demonstrations as they are now, each by itself"""
-    change = bulk.Change(bulk.STATUS, given["status"], given["reason"])
-    if "found" in given:
-        return _change_found(change, given)
-    return bulk.change_each(services().db, change, given["ids"], account())
+    change = bulk.Change(bulk.STATUS, body["status"], body["reason"])
+    if "found" in body:
+        return _change_matching(change, body)
+    return bulk.change_one_by_one(services().db, change, body["ids"], account())
 
 
-def _change_found(change: bulk.Change, given: dict[str, Any]) -> Any:
-    outcome = bulk_changes.begin(services().db, services().jobs, change, exact_filter(given["found"]), given["count"],
+def _change_matching(change: bulk.Change, body: dict[str, Any]) -> Any:
+    outcome = bulk_changes.begin(services().db, services().jobs, change, exact_filter(body["found"]), body["count"],
                                  account())
     if isinstance(outcome, int):
         return make_response(jsonify(JobSchema().dump(services().jobs.get(outcome))), 202)
@@ -248,9 +248,9 @@ class Comments(MethodView):
     @blueprint.arguments(NewCommentSchema)
     @blueprint.response(201, CommentSchema)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def post(self, given: dict[str, Any], demonstration_id: str):
+    def post(self, body: dict[str, Any], demonstration_id: str):
         """Say something, ask who recorded it, or answer"""
-        return comments.add_comment(services().db, demonstration_id, account(), **given)
+        return comments.add_comment(services().db, demonstration_id, account(), **body)
 
 
 @blueprint.post("/comments/<int:comment_id>/resolve")

@@ -5,7 +5,7 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
-from curator_web.demonstrations import differences, leases, training, tries
+from curator_web.demonstrations import differences, leases, training, training_attempts
 from curator_web.web.accounts import account, lead
 from curator_web.web.context import services
 from schemas.parts import Strict
@@ -36,8 +36,8 @@ class TraineeSchema(Schema):
     who = fields.String(required=True)
     state = fields.String(required=True, validate=validate.OneOf(training.STATES), metadata={
         "description": "`below`: all is done, and the share is below the pass mark; `nothing`: there is nothing to do"})
-    done = fields.Function(lambda each: len(each.standing.answers), metadata={"type": "integer"})
-    of = fields.Function(lambda each: len(each.standing.due), metadata={"type": "integer"})
+    done = fields.Function(lambda trainee: len(trainee.standing.answers), metadata={"type": "integer"})
+    of = fields.Function(lambda trainee: len(trainee.standing.due), metadata={"type": "integer"})
     share = fields.Float(required=True, allow_none=True, attribute="standing.share", metadata=SHARE)
     answers = fields.List(fields.Nested(AnswerSchema), required=True, attribute="standing.answers")
     rows = fields.List(fields.Nested(ReliabilitySchema), required=True, metadata={
@@ -49,7 +49,8 @@ class TrainingSchema(Schema):
 
     first = fields.Boolean(required=True, metadata={"description": "whether it comes before all other work"})
     mark = fields.Float(required=True, metadata={"description": "from which share on it is passed"})
-    demonstrations = fields.Function(lambda each: [row.id for row in each.demonstrations], metadata={
+    demonstrations = fields.Function(lambda project_training: [row.id for row in project_training.demonstrations],
+                                     metadata={
         "type": "array", "items": {"type": "string"}, "description": "ids; told to leads only"})
     people = fields.List(fields.Nested(TraineeSchema), required=True)
 
@@ -109,10 +110,10 @@ class Training(MethodView):
     @blueprint.response(200, ChosenSchema)
     @blueprint.alt_response(403, **NOT_ALLOWED)
     @blueprint.alt_response(404, **NOT_FOUND)
-    def post(self, given: dict[str, Any]) -> dict[str, Any]:
+    def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """Have settled demonstrations be training, all or none, or no more; only for leads"""
-        change = training.choose if given["training"] else training.take_out
-        return {"changed": change(services().db, given["ids"], lead())}
+        change = training.choose if body["training"] else training.take_out
+        return {"changed": change(services().db, body["ids"], lead())}
 
 
 @blueprint.post("/training/decisions")
@@ -121,9 +122,9 @@ class Training(MethodView):
 @blueprint.response(200, TrainingSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-def decide(given: dict[str, Any]) -> training.Overview:
+def decide(body: dict[str, Any]) -> training.Overview:
     """Give an annotator the training again, or let them through; only for leads"""
-    training.decide(services().db, given["who"], given["decision"], lead())
+    training.decide(services().db, body["who"], body["decision"], lead())
     return training.overview(services().db, account())
 
 
@@ -133,8 +134,10 @@ def decide(given: dict[str, Any]) -> training.Overview:
 @blueprint.alt_response(409, **DAMAGED)
 def compared(demonstration_id: str) -> dict[str, Any]:
     """An answer that was submitted, beside the known one"""
-    found = tries.compare(services().db, demonstration_id, account())
-    told = [{"what": each.what, "turn": each.turn, "name": each.name, "known": each.first, "given": each.second,
-             "counts": differences.counts(each, found.labels)} for each in found.differences]
-    return {name: getattr(found.tried, name) for name in ("copy", "original", "who", "agreed", "points",
-                                                          "submitted_at")} | {"differences": told}
+    comparison = training_attempts.compare(services().db, demonstration_id, account())
+    difference_rows = [{"what": difference.what, "turn": difference.turn, "name": difference.name,
+                        "known": difference.first, "given": difference.second,
+                        "counts": differences.counts(difference, comparison.labels)}
+                       for difference in comparison.differences]
+    return {name: getattr(comparison.tried, name) for name in ("copy", "original", "who", "agreed", "points",
+                                                               "submitted_at")} | {"differences": difference_rows}

@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.db.models import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
-from curator_web.jobs.upload_service import UploadService, UploadStatus, expect_length
+from curator_web.jobs.upload_service import UploadService, UploadStatus, require_length
 from curator_web.users import projects
 from curator_web.web.accounts import account as asking
 from curator_web.web.context import services
@@ -59,8 +59,8 @@ class UploadSchema(Schema):
 @blueprint.alt_response(401, **_TOKEN)
 def account() -> dict[str, Any]:
     """Who the token belongs to"""
-    who = asking()
-    return {"name": who.name, "role": who.role, "projects": projects.places(services().db, who)}
+    caller = asking()
+    return {"name": caller.name, "role": caller.role, "projects": projects.memberships(services().db, caller)}
 
 
 @blueprint.put("/uploads/<upload_id>")
@@ -93,13 +93,13 @@ def state(upload_id: str) -> dict[str, Any]:
 @blueprint.alt_response(507, description="The server's disk is nearly full.")
 def chunk(upload_id: str, number: int) -> None:
     """Send a chunk, as the body; sending it again changes nothing"""
-    who = asking().name
-    planned = _uploads().awaited(who, upload_id, number)
+    user_name = asking().name
+    planned = _uploads().awaited(user_name, upload_id, number)
     if planned is None:
         return
     # What is refused is not read.
-    expect_length(number, planned, request.content_length or 0)
-    _uploads().put(who, upload_id, number, request.get_data(cache=False))
+    require_length(number, planned, request.content_length or 0)
+    _uploads().put(user_name, upload_id, number, request.get_data(cache=False))
 
 
 @blueprint.post("/uploads/<upload_id>/finish")

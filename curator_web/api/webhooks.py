@@ -79,9 +79,9 @@ class ProjectWebhooks(MethodView):
     @blueprint.alt_response(404, **NO_PROJECT)
     @blueprint.arguments(NewWebhookSchema)
     @blueprint.response(201, AddedWebhookSchema)
-    def post(self, given: dict[str, Any]):
+    def post(self, body: dict[str, Any]):
         """Add a webhook; its secret is told this once. Only for leads"""
-        row, secret = services().webhooks.add(lead(), given["url"], given["events"])
+        row, secret = services().webhooks.add(lead(), body["url"], body["events"])
         return {**WebhookSchema().dump(row), "made_at": row.made_at, "secret": secret}
 
 

@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from .models import AuditLine
 
 
-def note(session: Session, who: str, what: str, demonstration_id: str | None = None, **details) -> None:
+def note(session: Session, user_name: str, action: str, demonstration_id: str | None = None, **details) -> None:
     """Add a line within the transaction of what it tells of. `details`: plain values, no secrets, no captured text."""
-    session.add(AuditLine(made_at=datetime.now(UTC), who=who, what=what, demonstration_id=demonstration_id,
+    session.add(AuditLine(made_at=datetime.now(UTC), who=user_name, what=action, demonstration_id=demonstration_id,
                           details=details))

@@ -51,5 +51,5 @@ class Stored(TypeDecorator):
         where, version = f"the database's {self.piece}", value.get("version", 1)
         require_known(version, self.piece, where)
         if self.piece not in HEADS:
-            value = {name: one for name, one in value.items() if name != "version"}
+            value = {name: field_value for name, field_value in value.items() if name != "version"}
         return upgrade(value, self.piece, version, where)

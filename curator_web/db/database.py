@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 from curator_web.errors import InputError
 from schemas.files import reason
 
-from . import patience, trouble
-from .one_at_a_time import staying
+from . import outages, timeouts
+from .request_lock import staying
 
 MIGRATIONS = Path(__file__).resolve().parent / "migrations"
 REVISION = "alembic_version"  # the table that tells which migration was the last
@@ -43,25 +43,26 @@ class Database:
         """A session to read with; in SQLite it sees one moment, in PostgreSQL each statement sees its own.
 
         Read what counts how often something was changed first: what is read later can only be newer. Raises
-        DatabaseAway.
+        DatabaseUnavailable.
         """
-        with trouble.told(), Session(self._reader, expire_on_commit=False) as session:
+        with outages.translate_outage(), Session(self._reader, expire_on_commit=False) as session:
             yield session
 
     @contextmanager
-    def moment(self) -> Iterator["Database"]:
+    def in_one_session(self) -> Iterator["Database"]:
         """A database for several functions that read, in one session of which each row is read once: to begin and end
-        one takes as long as a query. What is written meanwhile it does not see. Raises DatabaseAway."""
+        one takes as long as a query. What is written meanwhile it does not see. Raises DatabaseUnavailable."""
         with self.reading() as session:
-            yield _Moment(self, session)
+            yield _SessionDatabase(self, session)
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A connection to read with that sees one moment, whatever is written meanwhile. Raises DatabaseAway."""
+        """A connection to read with that sees one moment, whatever is written meanwhile. Raises DatabaseUnavailable."""
         options: dict[str, Any] = {}
         if self.engine.dialect.name == "postgresql":
             options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        with trouble.told(), self.engine.connect().execution_options(**options) as connection, connection.begin():
+        with (outages.translate_outage(), self.engine.connect().execution_options(**options) as connection,
+              connection.begin()):
             yield connection
 
     @contextmanager
@@ -69,9 +70,9 @@ class Database:
         """A transaction: committed at the end, undone by any exception.
 
         SQLite takes its write lock at once; a transaction that begins by reading could not wait for it later. Raises
-        DatabaseAway, NoRoom.
+        DatabaseUnavailable, DiskFull.
         """
-        with (trouble.told(), staying(), self._turn(),
+        with (outages.translate_outage(), staying(), self._turn(),
               self.engine.connect().execution_options(writing=True) as connection,
               Session(connection, expire_on_commit=False) as session, session.begin()):
             yield session
@@ -90,12 +91,12 @@ class Database:
         self.engine.dispose()
 
 
-class _Moment(Database):
+class _SessionDatabase(Database):
     """A database that is read in a session which is there already; it is written to as ever."""
 
-    def __init__(self, whole: Database, session: Session):
-        super().__init__(whole.engine)
-        self._whole, self._session = whole, session
+    def __init__(self, database: Database, session: Session):
+        super().__init__(database.engine)
+        self._whole, self._session = database, session
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
@@ -225,12 +226,12 @@ def _references_unwatched(connection: Connection) -> Iterator[None]:
 def _engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() != "sqlite":
-        limits = {name: value for name, value in patience.NETWORK.items() if name not in parsed.query}
+        limits = {name: value for name, value in timeouts.NETWORK.items() if name not in parsed.query}
         engine = create_engine(parsed, connect_args=limits if parsed.get_backend_name() == "postgresql" else {})
         if engine.driver == "psycopg":
             event.listen(engine, "do_connect", _connect)
         event.listen(engine, "checkin", _note_rest)
-        event.listen(engine, "checkout", _ask_if_rested(engine))
+        event.listen(engine, "checkout", _ping_if_idle(engine))
         return engine
     if parsed.database and parsed.database != ":memory:":
         Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
@@ -241,26 +242,26 @@ def _engine(url: str) -> Engine:
 
 
 def _connect(_dialect, _record, arguments, options) -> Any:
-    return patience.connection_class().connect(*arguments, **options)
+    return timeouts.connection_class().connect(*arguments, **options)
 
 
 def _note_rest(_connection, record) -> None:
     record.info["rests_since"] = time.monotonic()
 
 
-def _ask_if_rested(engine: Engine) -> Callable:
+def _ping_if_idle(engine: Engine) -> Callable:
     """A connection that was idle for a while may be gone: it is asked; asking each time costs a journey a query."""
     dbapi: Any = engine.dialect.dbapi
 
-    def ask(connection, record, _proxy) -> None:
+    def ping(connection, record, _proxy) -> None:
         if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
             return
         try:
-            with patience.at_most(patience.ALIVE):
+            with timeouts.at_most(timeouts.ALIVE):
                 engine.dialect.do_ping(connection)
         except dbapi.Error as error:
             raise DisconnectionError from error  # the pool makes a new one
-    return ask
+    return ping
 
 
 def _prepare_sqlite(connection, _record) -> None:

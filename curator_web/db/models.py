@@ -157,7 +157,7 @@ class Facet(Base):
 
 
 class DemonstrationText(Base):
-    """What a search goes through of one demonstration; see `curator_web.demonstrations.texts`."""
+    """What a search goes through of one demonstration; see `curator_web.demonstrations.search_index`."""
 
     __tablename__ = "demonstration_texts"
 
@@ -265,7 +265,7 @@ class Setting(Base):
     value: Mapped[dict[str, Any]]
 
 
-class SignInTries(Base):
+class SignInAttempts(Base):
     """How often a sign-in was tried since a time, for a name or from an address, of which `key` is a keyed digest."""
 
     __tablename__ = "sign_in_tries"

@@ -11,7 +11,7 @@ from .columns import ID_LENGTH, Stored
 from .models import Base
 
 
-class KeptProof(Base):
+class StoredProof(Base):
     """The last proof of a demonstration; `who` had it made, None for one that came with its recording. Its `made_at` is
     text in `content`."""
 

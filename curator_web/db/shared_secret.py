@@ -15,12 +15,12 @@ def shared_secret(db: Database) -> bytes:
     """The key that all servers of this database sign with."""
     try:
         with db.writing() as session:
-            held = session.get(Setting, NAME)
-            if held is None:
-                held = Setting(name=NAME, value={"key": secrets.token_hex(32)})
-                session.add(held)
+            setting = session.get(Setting, NAME)
+            if setting is None:
+                setting = Setting(name=NAME, value={"key": secrets.token_hex(32)})
+                session.add(setting)
                 session.flush()
-            return held.value["key"].encode()
+            return setting.value["key"].encode()
     except IntegrityError:  # another process was first: then its key counts
         return shared_secret(db)
 

@@ -69,10 +69,10 @@ class Described(TypedDict):
 
 def tables_of(connection: Connection) -> list[Described]:
     """The tables, each after those that it refers to."""
-    asked = inspect(connection)
-    return [{"name": name, "columns": [{"name": each["name"], "kind": _kind_of(each["type"])}
-                                       for each in asked.get_columns(name)]}
-            for name, _ in asked.get_sorted_table_and_fkc_names()
+    inspector = inspect(connection)
+    return [{"name": name, "columns": [{"name": column_info["name"], "kind": _kind_of(column_info["type"])}
+                                       for column_info in inspector.get_columns(name)]}
+            for name, _ in inspector.get_sorted_table_and_fkc_names()
             if name and name != REVISION and not name.startswith(TRIGRAMS)]
 
 
@@ -85,27 +85,27 @@ def revision_of(connection: Connection) -> str | None:
 
 def lines_of(connection: Connection, described: Described) -> Iterator[bytes]:
     """Each row of a table as a line, in the order of its key."""
-    kinds = {each["name"]: each["kind"] for each in described["columns"]}
-    held = _clause(described)
+    kinds = {described_column["name"]: described_column["kind"] for described_column in described["columns"]}
+    clause = _clause(described)
     key = inspect(connection).get_pk_constraint(described["name"])["constrained_columns"]
-    shown: list[ColumnElement] = [cast(held.c[name], Text) if kind == "json" else held.c[name]
+    shown: list[ColumnElement] = [cast(clause.c[name], Text) if kind == "json" else clause.c[name]
                                   for name, kind in kinds.items()]
-    wanted = select(*shown).order_by(*(held.c[name] for name in key))
+    wanted = select(*shown).order_by(*(clause.c[name] for name in key))
     with connection.execute(wanted, execution_options={"stream_results": True, "yield_per": BATCH}) as rows:
         for row in rows:
             values = [value.isoformat() if isinstance(value, datetime) else value for value in row]
             yield (json.dumps(values, separators=(",", ":")) + "\n").encode()
 
 
-def expect_unused(connection: Connection, revision: str) -> None:
+def require_unused(connection: Connection, revision: str) -> None:
     """Raises InputError for a database in which somebody has worked, or whose tables are not of that revision."""
-    if (held := revision_of(connection)) is None:
+    if (current_revision := revision_of(connection)) is None:
         if inspect(connection).get_table_names():
             raise InputError("the database has tables already, which are not demotape's; give an empty one")
         return
-    if held != revision:
-        raise InputError(f"the database has tables of another version ({held}; the backup's are {revision}); give an "
-                         "empty database")
+    if current_revision != revision:
+        raise InputError(f"the database has tables of another version ({current_revision}; the backup's are "
+                         f"{revision}); give an empty database")
     for described in tables_of(connection):
         name, clause = described["name"], _clause(described)
         wanted = select(func.count()).select_from(clause)
@@ -120,53 +120,57 @@ def fill(connection: Connection, described: Sequence[Table], lines_in: Callable[
 
     `lines_in`: the lines of the table of a name. Raises InputError where tables and rows do not fit.
     """
-    theirs = {each["name"]: each for each in tables_of(connection)}
-    if {name: _columns(each) for name, each in theirs.items()} != {each["name"]: _columns(each) for each in described}:
+    existing = {described_table["name"]: described_table for described_table in tables_of(connection)}
+    if {name: _columns(described_table) for name,
+        described_table in existing.items()} != {described_table["name"]: _columns(described_table)
+                                                 for described_table in described}:
         raise InputError("the backup's tables are not those of its revision; it was not made by demotape, or changed")
     for name in MADE_ANEW:
-        if name in theirs:
-            connection.execute(delete(_clause(theirs[name])))
-    for each in described:
+        if name in existing:
+            connection.execute(delete(_clause(existing[name])))
+    for described_table in described:
         try:
-            _insert(connection, each, lines_in(each["name"]))
+            _insert(connection, described_table, lines_in(described_table["name"]))
         except (DataError, IntegrityError, StatementError) as error:
             cause = str(error.orig or error).strip().partition("\n")[0] if isinstance(error, IntegrityError) else (
                 type(error.orig or error).__name__)
-            raise InputError(f"table {each['name']}: rows do not fit into this database ({cause})") from None
-        _advance(connection, each)
+            raise InputError(f"table {described_table['name']}: rows do not fit into this database ({cause})") from None
+        _advance(connection, described_table)
 
 
 def _insert(connection: Connection, described: Described, lines: Iterable[bytes]) -> None:
-    names = [each["name"] for each in described["columns"]]
-    times = {number for number, each in enumerate(described["columns"]) if each["kind"] == "time"}
+    names = [described_column["name"] for described_column in described["columns"]]
+    times = {number for number, described_column in enumerate(described["columns"])
+             if described_column["kind"] == "time"}
     clause = _clause(described)
-    left = iter(lines)
-    while some := list(islice(left, BATCH)):
+    remaining = iter(lines)
+    while batch := list(islice(remaining, BATCH)):
         connection.execute(insert(clause), [
             dict(zip(names, (datetime.fromisoformat(value) if number in times and value else value
-                             for number, value in enumerate(json.loads(line))), strict=True)) for line in some])
+                             for number, value in enumerate(json.loads(line))), strict=True)) for line in batch])
 
 
 def _advance(connection: Connection, described: Described) -> None:
     """PostgreSQL counts ids apart from the rows: the next one comes after those that were put in."""
     if connection.dialect.name != "postgresql":
         return
-    for each in described["columns"]:
-        if each["kind"] == "integer":
+    for described_column in described["columns"]:
+        if described_column["kind"] == "integer":
             connection.execute(text(
                 "SELECT setval(held.sequence, newest.id) FROM "
-                f"(SELECT max(\"{each['name']}\") AS id FROM \"{described['name']}\") AS newest, "
+                f"(SELECT max(\"{described_column['name']}\") AS id FROM \"{described['name']}\") AS newest, "
                 "(SELECT pg_get_serial_sequence(:table, :column) AS sequence) AS held "
                 "WHERE held.sequence IS NOT NULL AND newest.id IS NOT NULL"),
-                {"table": f"\"{described['name']}\"", "column": each["name"]})
+                {"table": f"\"{described['name']}\"", "column": described_column["name"]})
 
 
 def _clause(described: Described) -> TableClause:
-    return table(described["name"], *(column(each["name"], TYPES[each["kind"]]) for each in described["columns"]))
+    return table(described["name"], *(column(described_column["name"], TYPES[described_column["kind"]])
+                                      for described_column in described["columns"]))
 
 
 def _columns(described: Described) -> dict[str, str]:
-    return {each["name"]: each["kind"] for each in described["columns"]}
+    return {described_column["name"]: described_column["kind"] for described_column in described["columns"]}
 
 
 def _kind_of(type_: Any) -> str:

@@ -20,7 +20,7 @@ class Training(Base):
     made_at: Mapped[datetime]
 
 
-class Try(Base):
+class TrainingAttempt(Base):
     """One annotator's answer: a row of `demonstrations` without base turns of its own, as a pair's copy is.
 
     When it was submitted, `told` is what both said, counted (`differences.observed`), `agreed` of `points` said the

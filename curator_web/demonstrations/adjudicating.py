@@ -52,38 +52,38 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
     Raises NotAllowed, NotFound, Conflict where something has changed since, InputError naming what was not chosen.
     """
     with db.together() as (session, joined):
-        pairs.of(session, demonstration_id, lock=True)
-        found = _compare(session, demonstration_id, account)
-        if found.refused:
-            raise NotAllowed(found.refused)
-        if found.version != version:
+        pairs.pair_of(session, demonstration_id, lock=True)
+        comparison = _compare(session, demonstration_id, account)
+        if comparison.refused:
+            raise NotAllowed(comparison.refused)
+        if comparison.version != version:
             raise Conflict(ErrorText("this pair was changed meanwhile; look at it again before you decide"))
-        _expect_chosen(found.differences, choices)
-        pairs.close(found.paired, SETTLED, account.name, datetime.now(UTC))
+        _require_chosen(comparison.differences, choices)
+        pairs.close(comparison.paired, SETTLED, account.name, datetime.now(UTC))
         session.flush()
-        taken = [each for each in found.differences if choices[each.key] == SECOND]
-        known, now = found.first, found.first.row.version
+        chosen = [difference for difference in comparison.differences if choices[difference.key] == SECOND]
+        known, now = comparison.first, comparison.first.row.version
         # Of outcome checks, none is refused again: the second's were held against the same recording when written.
-        for edit in (edit for each in taken for edit in each.edits or ()):
+        for edit in (edit for difference in chosen for edit in difference.edits or ()):
             made = workflow.edit(joined, demonstration_id, edit, now, account, known=known)
             known, now = made.review or known, made.version
         if validate:
             workflow.change_status(joined, demonstration_id, VALIDATED, now, account)
-        audit.note(session, account.name, "pair settled", demonstration_id, differences=len(found.differences),
-                   second=len(taken))
+        audit.note(session, account.name, "pair settled", demonstration_id, differences=len(comparison.differences),
+                   second=len(chosen))
 
 
 def _compare(session: Session, demonstration_id: str, account: Account) -> Comparison:
-    paired = pairs.of(session, demonstration_id)
-    if paired is None or paired.first.project != account.project or paired.first.id != demonstration_id:
+    pair = pairs.pair_of(session, demonstration_id)
+    if pair is None or pair.first.project != account.project or pair.first.id != demonstration_id:
         raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
-    if paired.state == pairs.ANNOTATING and not account.leads:
+    if pair.state == pairs.ANNOTATING and not account.leads:
         raise NotFound(ErrorText("there is no pair %(demonstration_id)r that can be compared yet",
                                  demonstration_id=demonstration_id[:80]))
-    first, second = (library.load(session, row.id) for row in (paired.first, paired.second))
+    first, second = (library.load(session, row.id) for row in (pair.first, pair.second))
     labels = session.get_one(Project, account.project).labels
-    found = differences(annotated(first), annotated(second), labels)
-    return Comparison(paired, first, second, found, _refused(session, paired, account))
+    differences_between = differences(annotated(first), annotated(second), labels)
+    return Comparison(pair, first, second, differences_between, _refused(session, pair, account))
 
 
 def _refused(session: Session, paired: Paired, account: Account) -> str | None:
@@ -100,15 +100,15 @@ def _refused(session: Session, paired: Paired, account: Account) -> str | None:
     return None
 
 
-def _expect_chosen(found: list[Difference], choices: Mapping[str, str]) -> None:
-    for each in found:
-        where = f"field {each.key}: " if len(each.key) < 80 else f"field {each.what}: "
-        if choices.get(each.key) not in CHOICES:
-            left = sum(choices.get(other.key) not in CHOICES for other in found)
+def _require_chosen(differences_found: list[Difference], choices: Mapping[str, str]) -> None:
+    for difference in differences_found:
+        where = f"field {difference.key}: " if len(difference.key) < 80 else f"field {difference.what}: "
+        if choices.get(difference.key) not in CHOICES:
+            unchosen = sum(choices.get(difference_.key) not in CHOICES for difference_ in differences_found)
             raise InputError(ErrorText("%(where)schoose the first or the second; %(left)s of %(found)s are not "
                                        "chosen yet",
-                                       where=where, left=left, found=len(found)))
-        if choices[each.key] == SECOND and each.edits is None:
+                                       where=where, left=unchosen, found=len(differences_found)))
+        if choices[difference.key] == SECOND and difference.edits is None:
             raise InputError(ErrorText("%(where)sno edit makes the second of the first; take the first, and change "
                                        "it by "
                                        "hand", where=where))

@@ -16,7 +16,7 @@ from pipeline.evaluate.reliability import Group, Reliability, reliability
 
 from . import library, pairs
 from .copies import BY_SHARE
-from .differences import TARGET, Annotated, Told, differences, observed
+from .differences import TARGET, Annotated, ObservedCounts, differences, observed
 from .labels import NUMBER
 from .pairs import Paired
 
@@ -24,7 +24,7 @@ FIRST_ROWS = ("intent", TARGET, "dropped")
 
 
 @dataclass(frozen=True)
-class Row:
+class AgreementRow:
     """What is agreed on: `intent`, `target` or `dropped` of turns, or a label, as `turn: NAME`."""
 
     what: str
@@ -36,7 +36,7 @@ class Agreement:
     """Of all pairs of a project in which both have submitted."""
 
     pairs: int
-    rows: list[Row]
+    rows: list[AgreementRow]
 
 
 def note(session: Session, paired: Paired, now: datetime) -> None:
@@ -50,9 +50,9 @@ def note(session: Session, paired: Paired, now: datetime) -> None:
         audit.note(session, BY_SHARE, "pair agreed", paired.first.id)
 
 
-def annotated(found: library.Review) -> Annotated:
+def annotated(review: library.Review) -> Annotated:
     """A demonstration as its differences are looked for."""
-    return found.current(), found.edits
+    return review.current(), review.edits
 
 
 def agreement(db: Database, project: str) -> Agreement:
@@ -62,21 +62,23 @@ def agreement(db: Database, project: str) -> Agreement:
             select(Pair.original, Pair.told).join(Demonstration, Demonstration.id == Pair.original)
             .where(Demonstration.project == project).order_by(Pair.original)).all()
         labels = session.get_one(Project, project).labels
-    told = [(name, each) for name, each in rows if each]
-    return Agreement(len(told), rows_of(told, labels))
+    observations = [(name, observation) for name, observation in rows if observation]
+    return Agreement(len(observations), rows_of(observations, labels))
 
 
-def rows_of(told: Sequence[tuple[str, Told]], labels: Sequence[Mapping[str, Any]]) -> list[Row]:
+def rows_of(observations: Sequence[tuple[str, ObservedCounts]],
+            labels: Sequence[Mapping[str, Any]]) -> list[AgreementRow]:
     """How far two people agree on each thing, by what they said of demonstrations; none where they said nothing."""
-    asked = [f"{label['scope']}: {label['name']}" for label in labels if label["kind"] != "text"]
+    choice_labels = [f"{label['scope']}: {label['name']}" for label in labels if label["kind"] != "text"]
     numbers = {f"{label['scope']}: {label['name']}" for label in labels if label["kind"] == NUMBER}
     return [
-        Row(what, reliability([_group(what, name, each.get(what, [])) for name, each in told],
-                              "interval" if what in numbers else "nominal"))
-        for what in (*FIRST_ROWS, *asked)] if told else []
+        AgreementRow(kind,
+                     reliability([_group(kind, name, observation.get(kind, [])) for name, observation in observations],
+                                       "interval" if kind in numbers else "nominal"))
+        for kind in (*FIRST_ROWS, *choice_labels)] if observations else []
 
 
-def _group(what: str, name: str, counts: list[list]) -> Group:
+def _group(kind: str, name: str, counts: list[list]) -> Group:
     """The targets of one recording are no other's."""
-    mark = f"{name} " if what == TARGET else ""
+    mark = f"{name} " if kind == TARGET else ""
     return [(f"{mark}{first}", f"{mark}{second}", count) for first, second, count in counts]

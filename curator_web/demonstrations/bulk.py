@@ -15,7 +15,7 @@ from curator_web.errors import Conflict, ErrorText, NotAllowed
 from curator_web.users import Account
 
 from . import leases, moving, workflow
-from .listing import Filter, found_ids
+from .listing import Filter, matching_ids
 
 STATUS, ASSIGN, MOVE = KINDS = ("status", "assign", "move")
 BATCH = 50  # demonstrations between two reports; as many are assigned or moved in one transaction
@@ -48,7 +48,7 @@ class Outcome:
     first: list[dict[str, str]] = field(default_factory=list)
 
 
-def expect(db: Database, change: Change, account: Account) -> None:
+def require_permitted(db: Database, change: Change, account: Account) -> None:
     """Raises InputError and NotAllowed for what would keep the change from every demonstration; only a lead may change
     all that is found."""
     if not account.leads:
@@ -60,35 +60,35 @@ def expect(db: Database, change: Change, account: Account) -> None:
         if change.kind == ASSIGN:
             leases.role_of_assignee(session, change.to, account)
         else:
-            moving.expect_leads_both(session, change.to or "", account)
+            moving.require_leads_both(session, change.to or "", account)
 
 
-def found_now(db: Database, sought: Filter, count: int, account: Account,
-              done: AbstractSet[str] = frozenset()) -> list[str]:
+def confirmed_ids(db: Database, sought: Filter, count: int, account: Account,
+                  done: AbstractSet[str] = frozenset()) -> list[str]:
     """The ids of what is sought, without those that are done already; raises Conflict where they and what is done are
     not `count`, the number that was confirmed."""
-    ids = found_ids(db, sought, account.project)
+    ids = matching_ids(db, sought, account.project)
     number = len(done | set(ids))
     if number != count:
-        told = {"number": format(number, ","), "count": format(count, ",")}
+        counts = {"number": format(number, ","), "count": format(count, ",")}
         raise Conflict(
             ErrorText("%(number)s are found now, not %(count)s as confirmed; %(done)s were changed before",
-                      done=format(len(done), ","), **told) if done
-            else ErrorText("%(number)s are found now, not %(count)s as confirmed; nothing was changed", **told))
+                      done=format(len(done), ","), **counts) if done
+            else ErrorText("%(number)s are found now, not %(count)s as confirmed; nothing was changed", **counts))
     return [name for name in ids if name not in done]
 
 
-def done_since(db: Database, change: Change, account: Account, moment: datetime) -> set[str]:
+def done_since(db: Database, change: Change, account: Account, since: datetime) -> set[str]:
     """The ids of what this person has changed so since a moment: a job that begins again goes on behind them."""
-    what: Any = {STATUS: change.to, ASSIGN: "assigned", MOVE: "moved"}[change.kind]
+    action: Any = {STATUS: change.to, ASSIGN: "assigned", MOVE: "moved"}[change.kind]
     with db.reading() as session:
         done = session.scalars(select(AuditLine.demonstration_id).where(
-            AuditLine.made_at >= moment, AuditLine.who == account.name, AuditLine.what == what))
+            AuditLine.made_at >= since, AuditLine.who == account.name, AuditLine.what == action))
         return {name for name in done if name}
 
 
-def change_each(db: Database, change: Change, ids: Sequence[str], account: Account,
-                step: Callable[[int], object] = lambda done: None) -> Outcome:
+def change_one_by_one(db: Database, change: Change, ids: Sequence[str], account: Account,
+                      step: Callable[[int], object] = lambda done: None) -> Outcome:
     """Change demonstrations of the account's project; `step` is told how many were tried."""
     outcome = Outcome(len(ids))
     for start in range(0, len(ids), BATCH):

@@ -9,12 +9,12 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import COMMENT_KINDS, QUESTION, Comment, Demonstration
 from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
-from curator_web.notifications import telling
+from curator_web.notifications import publish
 from curator_web.users import Account
 from curator_web.webhooks import events
 from schemas.text import storable
 
-from . import library, sight
+from . import library, visibility
 
 TEXT_LENGTH = 4000
 LIMIT = 500  # of one demonstration
@@ -48,7 +48,7 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
             row.open_comments += 1
         session.flush()
         audit.note(session, account.name, "asked" if kind == QUESTION else "commented", row.id, comment=comment.id)
-        telling.of_comment(session, row, comment, sight.unseen_by)
+        publish.of_comment(session, row, comment, visibility.cannot_see)
         events.of_comment(session, row, comment)
         return comment
 
@@ -76,25 +76,25 @@ def resolve(db: Database, comment_id: int, account: Account) -> Comment:
 def comments_of(db: Database, demonstration_id: str) -> list[Comment]:
     """All comments of a demonstration, each followed by its answers; raises NotFound."""
     with db.reading() as session:
-        mine = Comment.demonstration_id == storable(demonstration_id)
-        found = session.scalars(select(Comment).where(mine).order_by(Comment.id)).all()
-        if not found:
+        is_of_demonstration = Comment.demonstration_id == storable(demonstration_id)
+        comments = session.scalars(select(Comment).where(is_of_demonstration).order_by(Comment.id)).all()
+        if not comments:
             library.row_of(session, demonstration_id)
-    return sorted(found, key=lambda comment: (comment.answers or comment.id, comment.id))
+    return sorted(comments, key=lambda comment: (comment.answers or comment.id, comment.id))
 
 
 def questions_for(db: Database, account: Account) -> list[tuple[Comment, Demonstration]]:
     """Open questions about what this person recorded, the newest first."""
     with db.reading() as session:
-        asked = (
+        query = (
             select(Comment, Demonstration).join(Demonstration, Demonstration.id == Comment.demonstration_id)
             .where(Demonstration.project == account.project, Demonstration.recorded_by == account.name,
                    Demonstration.open_comments > 0, Comment.kind == QUESTION,
                    Comment.answers.is_(None), Comment.resolved_at.is_(None))
             .order_by(Comment.id.desc()).limit(LIMIT))
-        rows = session.execute(asked).all()
-        if rows and (hidden := sight.hidden_from(session, account)) is not None:
-            rows = session.execute(asked.where(Demonstration.id.not_in(hidden))).all()
+        rows = session.execute(query).all()
+        if rows and (hidden := visibility.hidden_ids(session, account)) is not None:
+            rows = session.execute(query.where(Demonstration.id.not_in(hidden))).all()
         return [(comment, row) for comment, row in rows]
 
 
@@ -108,6 +108,6 @@ def _checked_turn(session: Session, row: Demonstration, turn: str | None, answer
     if turn is None:
         return None
     review = library.load(session, row.id)
-    if turn not in {each["id"] for each in review.current()["turns"]}:
+    if turn not in {turn_["id"] for turn_ in review.current()["turns"]}:
         raise InputError(ErrorText("field turn: there is no turn %(turn)r in this demonstration", turn=turn[:80]))
     return turn

@@ -16,10 +16,10 @@ from curator_web.db import audit
 from curator_web.db.deletion_models import NOWHERE
 from curator_web.db.models import COPIES, DRAFT, ID_LENGTH, Demonstration, Project
 from curator_web.db.pair_models import Pair
-from curator_web.db.training_models import Try
+from curator_web.db.training_models import TrainingAttempt
 from schemas import types
 
-from . import in_use, summary
+from . import project_rules, summary
 
 MARK = "~2"  # at the end of a copy's id, where no recording's id can have it
 TRY = "~t"  # the same in that of an answer in training, before its number
@@ -33,21 +33,21 @@ def chosen(project: str, demonstration_id: str, share: int) -> bool:
     return int.from_bytes(digest[:8]) % 10_000 < share * 100
 
 
-def make(session: Session, row: Demonstration, base: types.Demonstration, who: str) -> Pair:
+def make(session: Session, row: Demonstration, base: types.Demonstration, user_name: str) -> Pair:
     """Have a demonstration annotated by a second person too."""
     copy = add(session, row, base, MARK)
-    pair = Pair(original=row.id, copy=copy.id, made_by=who, made_at=copy.imported_at)
+    pair = Pair(original=row.id, copy=copy.id, made_by=user_name, made_at=copy.imported_at)
     session.add(pair)
-    audit.note(session, who, "paired", row.id, copy=copy.id)
+    audit.note(session, user_name, "paired", row.id, copy=copy.id)
     return pair
 
 
 def add(session: Session, row: Demonstration, base: types.Demonstration, mark: str) -> Demonstration:
     """A copy of a demonstration as it was recorded; `mark` ends its id."""
-    now, seen = datetime.now(UTC), in_use.demonstration_in(session, row.home, base)
+    now, demonstration = datetime.now(UTC), project_rules.demonstration_in(session, row.home, base)
     copy = Demonstration(
         id=_id_of(row.id, mark), project=COPIES + row.home, recording=row.recording, status=DRAFT, version=1,
-        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(seen))
+        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(demonstration))
     session.add(copy)
     session.flush()  # others refer to it
     return copy
@@ -65,7 +65,7 @@ def base_of(session: Session, demonstration_id: str) -> str:
     if demonstration_id.endswith(MARK):
         return session.scalars(select(Pair.original).where(Pair.copy == demonstration_id)).one()
     if TRY in demonstration_id:
-        return session.scalars(select(Try.original).where(Try.copy == demonstration_id)).one()
+        return session.scalars(select(TrainingAttempt.original).where(TrainingAttempt.copy == demonstration_id)).one()
     return demonstration_id
 
 
@@ -80,7 +80,7 @@ def with_copies(session: Session, originals: Iterable[str]) -> list[str]:
     return [*ids, *session.scalars(_copies_of(ids))]
 
 
-def take_along(session: Session, originals: Iterable[str], project: str) -> None:
+def move_with_originals(session: Session, originals: Iterable[str], project: str) -> None:
     """Have the copies where their originals are from now on: in another project, or nowhere; nobody has them there."""
     session.execute(update(Demonstration).where(Demonstration.id.in_(_copies_of(list(originals)))).values(
         project=project if project == NOWHERE else COPIES + project, assigned_to=None, lease_who=None,
@@ -88,7 +88,8 @@ def take_along(session: Session, originals: Iterable[str], project: str) -> None
 
 
 def _copies_of(ids: list[str]) -> Any:
-    return union_all(select(Pair.copy).where(Pair.original.in_(ids)), select(Try.copy).where(Try.original.in_(ids)))
+    return union_all(select(Pair.copy).where(Pair.original.in_(ids)),
+                     select(TrainingAttempt.copy).where(TrainingAttempt.original.in_(ids)))
 
 
 def _id_of(original: str, mark: str) -> str:

@@ -42,14 +42,14 @@ def blobs_of(turns: Iterable[types.Turn]) -> set[str]:
     return {name for state in states for name in (state["dom"], state["elements"], state["screenshot"]) if name}
 
 
-def note(db: Database, found: Iterable[LeftOut], whole: Collection[str] = ()) -> None:
+def note(db: Database, damaged: Iterable[LeftOut], intact: Collection[str] = ()) -> None:
     """Have the list say which demonstrations are damaged and why, and which are `whole` after all."""
-    why = {each.id: each.reason[:LENGTH] for each in found}
+    reasons = {left_out.id: left_out.reason[:LENGTH] for left_out in damaged}
     with db.reading() as session:
-        held = {name: said for name, said in session.execute(
+        stored = {name: said for name, said in session.execute(
             select(Demonstration.id, Demonstration.damage).where(Demonstration.damage.is_not(None)))}
-    changes: dict[str, str | None] = {name: None for name in held if name in whole and name not in why}
-    changes |= {name: said for name, said in why.items() if held.get(name) != said}
+    changes: dict[str, str | None] = {name: None for name in stored if name in intact and name not in reasons}
+    changes |= {name: said for name, said in reasons.items() if stored.get(name) != said}
     if not changes:
         return
     with db.writing() as session:

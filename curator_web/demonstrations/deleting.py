@@ -15,7 +15,7 @@ from curator_web.db.models import DRAFT, SUBMITTED, Demonstration
 from curator_web.db.project_settings_models import ProjectSettings
 from curator_web.errors import ErrorText, NotAllowed, NotFound
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from schemas.text import storable
 
 from . import copies, leases, library, recounting
@@ -40,7 +40,7 @@ def delete(db: Database, ids: list[str], account: Account) -> str:
     """Delete demonstrations of the account's project; returns the batch by which they are restored. No list, queue,
     figure or export has them then. Raises NotAllowed for who does not lead it, NotFound, InputError for none or too
     many at once; then none is deleted."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
         return _delete(session, leases.chosen(session, ids, account), account)
 
@@ -59,7 +59,7 @@ def withdraw(db: Database, demonstration_id: str, account: Account) -> str:
             raise NotAllowed(ErrorText("this demonstration is %(status)s; only while it is %(which)s can it be "
                                        "withdrawn; "
                                        "ask a lead", status=row.status, which=" or ".join(WITHDRAWN_WHILE)))
-        leases.expect_free(row, account)
+        leases.require_free(row, account)
         return _delete(session, [row], account)
 
 
@@ -80,33 +80,33 @@ def _delete(session: Session, rows: Sequence[Demonstration], account: Account) -
         row.project = NOWHERE
         leases.give_back(row)
         audit.note(session, account.name, "deleted", row.id, batch=batch)
-    copies.take_along(session, (row.id for row in rows), NOWHERE)
+    copies.move_with_originals(session, (row.id for row in rows), NOWHERE)
     return batch
 
 
 def restore(db: Database, batch: str, account: Account) -> int:
     """Restore what was deleted at once, as it was; returns how many. Raises NotAllowed, NotFound."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
-        found = session.scalars(select(Deletion).where(
+        deletions = session.scalars(select(Deletion).where(
             Deletion.batch == storable(batch), Deletion.project == account.project).with_for_update()).all()
-        if not found:
+        if not deletions:
             raise NotFound(ErrorText("nothing that was deleted is called %(batch)r; it may have been restored",
                                      batch=batch[:40]))
-        for each in found:
-            session.get_one(Demonstration, each.demonstration_id).project = each.project
-            audit.note(session, account.name, "restored", each.demonstration_id, batch=each.batch)
-            session.delete(each)
-        ids = [each.demonstration_id for each in found]
-        copies.take_along(session, ids, account.project)
+        for deletion in deletions:
+            session.get_one(Demonstration, deletion.demonstration_id).project = deletion.project
+            audit.note(session, account.name, "restored", deletion.demonstration_id, batch=deletion.batch)
+            session.delete(deletion)
+        ids = [deletion.demonstration_id for deletion in deletions]
+        copies.move_with_originals(session, ids, account.project)
         if session.get(ProjectSettings, account.project):  # which may have changed meanwhile
-            recounting.ask(session, account.project, account.name, copies.with_copies(session, ids))
-        return len(found)
+            recounting.queue_recount(session, account.project, account.name, copies.with_copies(session, ids))
+        return len(deletions)
 
 
 def deleted(db: Database, account: Account) -> list[Deleted]:
     """The latest that can be restored in the account's project. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         rows = session.execute(
             select(Demonstration.id, Demonstration.task, Demonstration.site, Deletion.batch, Deletion.who,

@@ -20,7 +20,7 @@ TASK, LABEL, DROPPED, ACTION, INTENT, TARGET, ARGUMENTS, UTTERANCE, SPEAKER, PIC
     "added", "order", "video")
 OUTCOME = "outcome"
 Annotated = tuple[types.Demonstration, list[types.Edit]]  # as it is after its edits, and these
-Told = dict[str, list[list[Any]]]
+ObservedCounts = dict[str, list[list[Any]]]
 
 
 @dataclass(frozen=True)
@@ -43,82 +43,92 @@ class Difference:
 
 def differences(first: Annotated, second: Annotated, labels: Sequence[Mapping[str, Any]]) -> list[Difference]:
     """All of them, in the order of the turns; of labels those that are asked (`labels.definitions`)."""
-    (one, log), (two, other_log) = first, second
-    ours, theirs = ({turn["id"]: turn for turn in each["turns"]} for each in (one, two))
-    found = [*_of_whole(one, two, labels)]
+    (first_demonstration, log), (second_demonstration, other_log) = first, second
+    first_turns, second_turns = ({turn["id"]: turn for turn in demonstration["turns"]}
+                                 for demonstration in (first_demonstration, second_demonstration))
+    all_differences = [*_demonstration_differences(first_demonstration, second_demonstration, labels)]
     joined: set[str] = set()
-    for turn in [*two["turns"], *(turn for turn in one["turns"] if turn["id"] not in theirs)]:
-        if turn["id"] not in ours or turn["id"] not in theirs:
-            found += [each for each in (_lone(turn, ours, theirs, two, joined),) if each]
-    for turn in one["turns"]:
-        if turn["id"] in theirs:
-            found += _of_turn(turn, theirs[turn["id"]], labels, turn["id"] in joined)
-    found += _order(one, two, moved(log) | moved(other_log))
-    if one.get("alignment") != two.get("alignment"):
-        placed = [edit for _, edit in standing(other_log) if edit["op"] == "place_video"]
-        found.append(Difference(VIDEO, None, "", None, None, tuple(placed[-1:]) or None))
-    places = {turn["id"]: number for number, turn in enumerate([*one["turns"], *two["turns"]])}
-    return sorted((_tried(each, one["turns"]) for each in found),
-                  key=lambda each: (each.what in (ORDER, VIDEO), places.get(each.turn or "", -1)))
+    for turn in [*second_demonstration["turns"],
+                 *(turn for turn in first_demonstration["turns"] if turn["id"] not in second_turns)]:
+        if turn["id"] not in first_turns or turn["id"] not in second_turns:
+            all_differences += [difference for difference in (_added_turn_difference(turn, first_turns, second_turns,
+                                                                                     second_demonstration, joined),)
+                                if difference]
+    for turn in first_demonstration["turns"]:
+        if turn["id"] in second_turns:
+            all_differences += _turn_differences(turn, second_turns[turn["id"]], labels, turn["id"] in joined)
+    all_differences += _order(first_demonstration, second_demonstration, moved(log) | moved(other_log))
+    if first_demonstration.get("alignment") != second_demonstration.get("alignment"):
+        placements = [edit for _, edit in standing(other_log) if edit["op"] == "place_video"]
+        all_differences.append(Difference(VIDEO, None, "", None, None, tuple(placements[-1:]) or None))
+    order = {turn["id"]: number for number,
+             turn in enumerate([*first_demonstration["turns"], *second_demonstration["turns"]])}
+    return sorted((_without_failing_edits(difference, first_demonstration["turns"])
+                   for difference in all_differences),
+                  key=lambda difference: (difference.what in (ORDER, VIDEO), order.get(difference.turn or "", -1)))
 
 
-def observed(first: types.Demonstration, second: types.Demonstration, labels: Sequence[Mapping[str, Any]]) -> Told:
+def observed(first: types.Demonstration, second: types.Demonstration,
+             labels: Sequence[Mapping[str, Any]]) -> ObservedCounts:
     """What both say of the same, counted, for the agreement: `dropped` of all turns, `intent` and `target` of those
     that both keep, and each label that both gave, named by scope and name. Texts are left out."""
-    theirs = {turn["id"]: turn for turn in second["turns"]}
-    told: dict[str, Counter[tuple[str, str]]] = {what: Counter() for what in (DROPPED, INTENT, TARGET)}
-    for one in first["turns"]:
-        two = theirs.get(one["id"])
-        if two is None:
+    second_turns = {turn["id"]: turn for turn in second["turns"]}
+    observed_counts: dict[str, Counter[tuple[str, str]]] = {kind: Counter() for kind in (DROPPED, INTENT, TARGET)}
+    for first_turn in first["turns"]:
+        second_turn = second_turns.get(first_turn["id"])
+        if second_turn is None:
             continue
-        told[DROPPED][_yes(one["dropped"]), _yes(two["dropped"])] += 1
-        if one["dropped"] or two["dropped"]:
+        observed_counts[DROPPED][_yes(first_turn["dropped"]), _yes(second_turn["dropped"])] += 1
+        if first_turn["dropped"] or second_turn["dropped"]:
             continue
-        if one["type"] == "browser" and two["type"] == "browser":
-            told[INTENT][one["intent"], two["intent"]] += 1
-            if one["element"] or two["element"]:
-                told[TARGET][_uid(one), _uid(two)] += 1
-        _count_labels(told, "turn", one.get("labels", {}), two.get("labels", {}), labels)
-    _count_labels(told, "demonstration", first.get("labels", {}), second.get("labels", {}), labels)
-    return {what: [[*said, count] for said, count in sorted(counts.items())] for what, counts in told.items()}
+        if first_turn["type"] == "browser" and second_turn["type"] == "browser":
+            observed_counts[INTENT][first_turn["intent"], second_turn["intent"]] += 1
+            if first_turn["element"] or second_turn["element"]:
+                observed_counts[TARGET][_uid(first_turn), _uid(second_turn)] += 1
+        _count_labels(observed_counts, "turn", first_turn.get("labels", {}), second_turn.get("labels", {}), labels)
+    _count_labels(observed_counts, "demonstration", first.get("labels", {}), second.get("labels", {}), labels)
+    return {kind: [[*said, count] for said, count in sorted(counts.items())] for kind,
+            counts in observed_counts.items()}
 
 
-def agreed(base: types.Demonstration, known: Annotated, given: Annotated,
+def agreed(base: types.Demonstration, known: Annotated, answer: Annotated,
            labels: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     """On how many points one annotation is like another, and of how many: labels but texts, what is dropped, intents
     and targets, each where one of the two has it otherwise than `base`, as it was recorded. What both left as it was
     is no point, so that nobody agrees by doing nothing; nor is what is said of a turn that only one of them keeps."""
     texts = {label["name"] for label in labels if label["kind"] == "text"}
     recorded: Annotated = (base, [])
-    apart, *changed = (_points(differences(*both, labels), texts)
-                       for both in ((known, given), (recorded, known), (recorded, given)))
-    lone = {turn for what, turn, _ in apart if what == DROPPED}
-    points = {point for point in apart.union(*changed) if point[0] == DROPPED or point[1] not in lone}
-    return len(points - apart), len(points)
+    differing, *changed = (_points(differences(*both, labels), texts)
+                           for both in ((known, answer), (recorded, known), (recorded, answer)))
+    lone = {turn for kind, turn, _ in differing if kind == DROPPED}
+    points = {point for point in differing.union(*changed) if point[0] == DROPPED or point[1] not in lone}
+    return len(points - differing), len(points)
 
 
-def counts(each: Difference, labels: Sequence[Mapping[str, Any]]) -> bool:
+def counts(difference: Difference, labels: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a difference is one of those that `agreed` counts."""
-    return bool(_points([each], {label["name"] for label in labels if label["kind"] == "text"}))
+    return bool(_points([difference], {label["name"] for label in labels if label["kind"] == "text"}))
 
 
-def _points(found: list[Difference], texts: AbstractSet[str]) -> set[tuple[str, str | None, str]]:
+def _points(differences: list[Difference], texts: AbstractSet[str]) -> set[tuple[str, str | None, str]]:
     points = set()
-    for each in found:
-        if each.what == ACTION:
-            points |= {(INTENT, each.turn, ""), (TARGET, each.turn, "")}
-        elif each.what in (DROPPED, INTENT, TARGET) or (each.what == LABEL and each.name not in texts):
-            points.add((each.what, each.turn, each.name))
+    for difference in differences:
+        if difference.what == ACTION:
+            points |= {(INTENT, difference.turn, ""), (TARGET, difference.turn, "")}
+        elif difference.what in (DROPPED, INTENT, TARGET) or (difference.what == LABEL
+                                                              and difference.name not in texts):
+            points.add((difference.what, difference.turn, difference.name))
     return points
 
 
-def _count_labels(told: dict[str, Counter[tuple[str, str]]], scope: str, one: Mapping[str, list[str]],
-                  two: Mapping[str, list[str]], labels: Sequence[Mapping[str, Any]]) -> None:
+def _count_labels(observed_counts: dict[str, Counter[tuple[str, str]]], scope: str,
+                  first_labels: Mapping[str, list[str]],
+                  second_labels: Mapping[str, list[str]], labels: Sequence[Mapping[str, Any]]) -> None:
     for label in labels:
         name = label["name"]
-        if label["scope"] == scope and label["kind"] != "text" and one.get(name) and two.get(name):
-            counts = told.setdefault(f"{scope}: {name}", Counter())
-            counts["\n".join(sorted(one[name])), "\n".join(sorted(two[name]))] += 1
+        if label["scope"] == scope and label["kind"] != "text" and first_labels.get(name) and second_labels.get(name):
+            counts = observed_counts.setdefault(f"{scope}: {name}", Counter())
+            counts["\n".join(sorted(first_labels[name])), "\n".join(sorted(second_labels[name]))] += 1
 
 
 def _yes(value: bool) -> str:
@@ -129,133 +139,138 @@ def _uid(turn: types.BrowserTurn) -> str:
     return turn["element"]["uid"] or "" if turn["element"] else ""
 
 
-def _of_whole(one: types.Demonstration, two: types.Demonstration,
-              labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
-    if one["task"] != two["task"]:
-        yield Difference(TASK, None, "", one["task"], two["task"], ({"op": "set_task", "task": two["task"]},))
-    ours, theirs = one.get("outcome"), two.get("outcome")
-    if ours != theirs:
-        yield Difference(OUTCOME, None, "", ours, theirs, ({"op": "set_outcome", "outcome": theirs},))
-    yield from _labels(one.get("labels", {}), two.get("labels", {}), "demonstration", None, labels)
+def _demonstration_differences(first: types.Demonstration, second: types.Demonstration,
+                               labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
+    if first["task"] != second["task"]:
+        yield Difference(TASK, None, "", first["task"], second["task"], ({"op": "set_task", "task": second["task"]},))
+    first_outcome, second_outcome = first.get("outcome"), second.get("outcome")
+    if first_outcome != second_outcome:
+        yield Difference(OUTCOME, None, "", first_outcome, second_outcome,
+                         ({"op": "set_outcome", "outcome": second_outcome},))
+    yield from _labels(first.get("labels", {}), second.get("labels", {}), "demonstration", None, labels)
 
 
-def _labels(one: Mapping[str, list[str]], two: Mapping[str, list[str]], scope: str, turn: str | None,
+def _labels(first_labels: Mapping[str, list[str]], second_labels: Mapping[str, list[str]], scope: str, turn: str | None,
             labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     for name in (label["name"] for label in labels if label["scope"] == scope):
-        ours, theirs = one.get(name, []), two.get(name, [])
-        if sorted(ours) != sorted(theirs):
-            edit = {"op": "label", "label": name, "said": theirs} | ({"turn": turn} if turn else {})
-            yield Difference(LABEL, turn, name, ours, theirs, (edit,))
+        first_values, second_values = first_labels.get(name, []), second_labels.get(name, [])
+        if sorted(first_values) != sorted(second_values):
+            edit = {"op": "label", "label": name, "said": second_values} | ({"turn": turn} if turn else {})
+            yield Difference(LABEL, turn, name, first_values, second_values, (edit,))
 
 
-def _of_turn(one: types.Turn, two: types.Turn, labels: Sequence[Mapping[str, Any]],
-             joined: bool) -> Iterator[Difference]:
+def _turn_differences(first: types.Turn, second: types.Turn, labels: Sequence[Mapping[str, Any]],
+                      joined: bool) -> Iterator[Difference]:
     """Of a turn that both have. `joined`: what was typed there is part of another difference."""
-    turn, changes = one["id"], list(_content(one, two))
+    turn, changes = first["id"], list(_content(first, second))
     if joined:
-        changes = [each for each in changes if each.what not in (ARGUMENTS, ACTION)]
-    changes += _labels(one.get("labels", {}), two.get("labels", {}), "turn", turn, labels)
-    if one["dropped"] != two["dropped"]:  # what else differs comes along: it is of no turn that both keep
-        edits = [edit for each in changes for edit in each.edits or ()]
-        op = {"op": "drop" if two["dropped"] else "restore", "turn": turn}
-        yield Difference(DROPPED, turn, "", one["dropped"], two["dropped"], (op, *edits))
-    elif not one["dropped"]:
+        changes = [change for change in changes if change.what not in (ARGUMENTS, ACTION)]
+    changes += _labels(first.get("labels", {}), second.get("labels", {}), "turn", turn, labels)
+    if first["dropped"] != second["dropped"]:  # what else differs comes along: it is of no turn that both keep
+        edits = [edit for change in changes for edit in change.edits or ()]
+        op = {"op": "drop" if second["dropped"] else "restore", "turn": turn}
+        yield Difference(DROPPED, turn, "", first["dropped"], second["dropped"], (op, *edits))
+    elif not first["dropped"]:
         yield from changes
 
 
-def _content(one: types.Turn, two: types.Turn) -> Iterator[Difference]:
-    turn = one["id"]
-    if one["type"] == "chat" or two["type"] == "chat":
-        for what in (UTTERANCE, SPEAKER):
-            if one.get(what) != two.get(what):
-                edit = {"op": f"set_{what}", "turn": turn, what: two.get(what)}
-                yield Difference(what, turn, "", one.get(what), two.get(what), (edit,))
+def _content(first: types.Turn, second: types.Turn) -> Iterator[Difference]:
+    turn = first["id"]
+    if first["type"] == "chat" or second["type"] == "chat":
+        for field in (UTTERANCE, SPEAKER):
+            if first.get(field) != second.get(field):
+                edit = {"op": f"set_{field}", "turn": turn, field: second.get(field)}
+                yield Difference(field, turn, "", first.get(field), second.get(field), (edit,))
         return
-    yield from _action(one, two)
-    yield from _picture(one, two)
+    yield from _action(first, second)
+    yield from _picture(first, second)
 
 
-def _action(one: types.BrowserTurn, two: types.BrowserTurn) -> Iterator[Difference]:
-    turn = one["id"]
-    targets, intents = one["element"] != two["element"], one["intent"] != two["intent"]
-    said = {"op": "set_arguments", "turn": turn, "arguments": two["arguments"]}
+def _action(first: types.BrowserTurn, second: types.BrowserTurn) -> Iterator[Difference]:
+    turn = first["id"]
+    targets, intents = first["element"] != second["element"], first["intent"] != second["intent"]
+    said = {"op": "set_arguments", "turn": turn, "arguments": second["arguments"]}
     if intents:
-        said |= {"op": "set_intent", "intent": two["intent"]}
-    retarget = {"op": "retarget", "turn": turn, "element": two["element"]}
-    does = intents or one["arguments"] != two["arguments"]
-    if targets and does and {one["intent"], two["intent"]} & set(WITH_POINTER):
-        yield Difference(ACTION if intents else TARGET, turn, "", one, two, (retarget, said))
+        said |= {"op": "set_intent", "intent": second["intent"]}
+    retarget = {"op": "retarget", "turn": turn, "element": second["element"]}
+    does = intents or first["arguments"] != second["arguments"]
+    if targets and does and {first["intent"], second["intent"]} & set(WITH_POINTER):
+        yield Difference(ACTION if intents else TARGET, turn, "", first, second, (retarget, said))
         return
     if targets:
-        yield Difference(TARGET, turn, "", one, two, (retarget,) if two["element"] else None)
+        yield Difference(TARGET, turn, "", first, second, (retarget,) if second["element"] else None)
     if does:
-        yield Difference(INTENT if intents else ARGUMENTS, turn, "", one, two, (said,))
+        yield Difference(INTENT if intents else ARGUMENTS, turn, "", first, second, (said,))
 
 
-def _picture(one: types.BrowserTurn, two: types.BrowserTurn) -> Iterator[Difference]:
-    ours, theirs = one["state"], two["state"]
-    if not ours or not theirs:
+def _picture(first: types.BrowserTurn, second: types.BrowserTurn) -> Iterator[Difference]:
+    first_state, second_state = first["state"], second["state"]
+    if not first_state or not second_state:
         return
     edits: list[dict[str, Any]] = []
-    if ours["screenshot"] != theirs["screenshot"]:
-        edits.append({"op": "set_screenshot", "turn": one["id"], "screenshot": theirs["screenshot"],
-                      "screenshot_time": theirs["screenshot_time"],
-                      "source": theirs.get("screenshot_source", "captured")})
-    if edits or ours.get("screenshot_status") != theirs.get("screenshot_status"):
-        edits.append({"op": "set_screenshot_status", "turn": one["id"],
-                      "status": theirs.get("screenshot_status", "good")})
-        yield Difference(PICTURE, one["id"], "", one, two, tuple(edits))
+    if first_state["screenshot"] != second_state["screenshot"]:
+        edits.append({"op": "set_screenshot", "turn": first["id"], "screenshot": second_state["screenshot"],
+                      "screenshot_time": second_state["screenshot_time"],
+                      "source": second_state.get("screenshot_source", "captured")})
+    if edits or first_state.get("screenshot_status") != second_state.get("screenshot_status"):
+        edits.append({"op": "set_screenshot_status", "turn": first["id"],
+                      "status": second_state.get("screenshot_status", "good")})
+        yield Difference(PICTURE, first["id"], "", first, second, tuple(edits))
 
 
-def _lone(turn: types.Turn, ours: Mapping[str, types.Turn], theirs: Mapping[str, types.Turn],
-          two: types.Demonstration, joined: set[str]) -> Difference | None:
+def _added_turn_difference(turn: types.Turn, first_turns: Mapping[str, types.Turn],
+                           second_turns: Mapping[str, types.Turn],
+                           second: types.Demonstration, joined: set[str]) -> Difference | None:
     """Of a turn that one of them has alone: one that was added, or typing that was split or merged."""
-    name, only_second = turn["id"], turn["id"] not in ours
+    name, only_second = turn["id"], turn["id"] not in first_turns
     if turn["type"] == "chat" or not turn["events"]:
         if only_second:
             return Difference(ADDED, name, "", None, turn, (
-                {"op": "add", "turn": name, "added": turn, "after": _before(name, two["turns"], ours)},))
+                {"op": "add", "turn": name, "added": turn, "after": _before(name, second["turns"], first_turns)},))
         return None if turn["dropped"] else Difference(ADDED, name, "", turn, None, ({"op": "drop", "turn": name},))
-    whole = next((each for each in (ours if only_second else theirs).values() if each["type"] == "browser"
-                  and set(turn["events"]) < set(each["events"])), None)
-    parted = theirs.get(whole["id"]) if whole and only_second else whole
-    if whole is None or parted is None or parted["type"] == "chat" or whole["id"] not in ours:
+    source_turn = next((candidate for candidate in (first_turns if only_second else second_turns).values()
+                        if candidate["type"] == "browser"
+                        and set(turn["events"]) < set(candidate["events"])), None)
+    parted = second_turns.get(source_turn["id"]) if source_turn and only_second else source_turn
+    if source_turn is None or parted is None or parted["type"] == "chat" or source_turn["id"] not in first_turns:
         return Difference(TYPING, name, "", None, turn, None) if only_second else Difference(
             TYPING, name, "", turn, None, ({"op": "drop", "turn": name},))
-    joined.add(whole["id"])
+    joined.add(source_turn["id"])
     if only_second:
-        return Difference(TYPING, whole["id"], "", [whole], [parted, turn], (
-            {"op": "split", "turn": whole["id"], "arguments": parted["arguments"], "added": turn},))
-    return Difference(TYPING, whole["id"], "", [ours[whole["id"]], turn], [parted], (
-        {"op": "merge", "turn": whole["id"], "other": name},
-        {"op": "set_arguments", "turn": whole["id"], "arguments": parted["arguments"]}))
+        return Difference(TYPING, source_turn["id"], "", [source_turn], [parted, turn], (
+            {"op": "split", "turn": source_turn["id"], "arguments": parted["arguments"], "added": turn},))
+    return Difference(TYPING, source_turn["id"], "", [first_turns[source_turn["id"]], turn], [parted], (
+        {"op": "merge", "turn": source_turn["id"], "other": name},
+        {"op": "set_arguments", "turn": source_turn["id"], "arguments": parted["arguments"]}))
 
 
-def _before(name: str, turns: Sequence[types.Turn], there: Mapping[str, Any]) -> str | None:
+def _before(name: str, turns: Sequence[types.Turn], present: Mapping[str, Any]) -> str | None:
     """The turn before one, of those that are there."""
     last = None
     for turn in turns:
         if turn["id"] == name:
             return last
-        last = turn["id"] if turn["id"] in there else last
+        last = turn["id"] if turn["id"] in present else last
     return last
 
 
-def _order(one: types.Demonstration, two: types.Demonstration, placed: set[str]) -> Iterator[Difference]:
+def _order(first_demonstration: types.Demonstration, second_demonstration: types.Demonstration,
+           moved_ids: set[str]) -> Iterator[Difference]:
     """The order of the turns that both have; `placed`: those that somebody moved."""
-    theirs = {turn["id"] for turn in two["turns"]}
-    ours = {turn["id"] for turn in one["turns"]}
-    first, second = ([turn["id"] for turn in each["turns"] if turn["id"] in ours & theirs] for each in (one, two))
+    second_ids = {turn["id"] for turn in second_demonstration["turns"]}
+    first_ids = {turn["id"] for turn in first_demonstration["turns"]}
+    first, second = ([turn["id"] for turn in demonstration["turns"] if turn["id"] in first_ids & second_ids]
+                     for demonstration in (first_demonstration, second_demonstration))
     if first != second:
-        edits = tuple({"op": "move", "turn": name, "after": second[place - 1] if place else None}
-                      for place, name in enumerate(second) if name in placed)
+        edits = tuple({"op": "move", "turn": name, "after": second[index - 1] if index else None}
+                      for index, name in enumerate(second) if name in moved_ids)
         yield Difference(ORDER, None, "", first, second, edits)
 
 
-def _tried(each: Difference, turns: list[types.Turn]) -> Difference:
+def _without_failing_edits(difference: Difference, turns: list[types.Turn]) -> Difference:
     """With no edits, where they do not fit."""
     try:
-        apply_edits(turns, each.edits or ())
+        apply_edits(turns, difference.edits or ())
     except (InputError, KeyError):
-        return Difference(each.what, each.turn, each.name, each.first, each.second, None)
-    return each
+        return Difference(difference.what, difference.turn, difference.name, difference.first, difference.second, None)
+    return difference

@@ -28,26 +28,26 @@ Facets = dict[tuple[str, str], int]
 
 def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Facets:
     """The facets of the turns as they are now."""
-    found: Counter = Counter()
+    counts: Counter = Counter()
     was_dropped = {turn["id"] for turn in base if turn["dropped"]}
     for turn in turns:
         kinds = {check["kind"] for check in turn["checks"]}
         if not turn["dropped"]:
-            found["intent", turn["intent"] if turn["type"] == "browser" else "say"] += 1
-            found.update(("check", kind[:VALUE_LENGTH]) for kind in kinds)
+            counts["intent", turn["intent"] if turn["type"] == "browser" else "say"] += 1
+            counts.update(("check", kind[:VALUE_LENGTH]) for kind in kinds)
         elif turn["id"] not in was_dropped:
-            found.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})
+            counts.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})
     fixed = {(edit["op"], edit.get("turn")) for _, edit in in_force(edits) if edit["op"] not in _NO_FIX}
     away = {turn["id"] for part in turns_of_others(base, edits) for turn in part}
-    found.update(("fixed", op[:VALUE_LENGTH]) for op, turn_id in fixed if turn_id not in away)
-    return dict(found)
+    counts.update(("fixed", op[:VALUE_LENGTH]) for op, turn_id in fixed if turn_id not in away)
+    return dict(counts)
 
 
 def of_labels(labels: dict[str, list[str]], turns: list[types.Turn]) -> Facets:
     """The facets of what people say of a demonstration and of its turns."""
     said: list[dict[str, list[str]]] = [labels, *(turn.get("labels", {}) for turn in turns if not turn["dropped"])]
-    return dict(Counter(("label", f"{name}={value}"[:VALUE_LENGTH]) for each in said
-                        for name, values in each.items() for value in values))
+    return dict(Counter(("label", f"{name}={value}"[:VALUE_LENGTH]) for labels_said in said
+                        for name, values in labels_said.items() for value in values))
 
 
 def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iterable[str],
@@ -56,19 +56,20 @@ def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iter
 
     `person`: somebody who has to do with it from now on.
     """
-    here, before = Facet.demonstration_id == demonstration_id, held(session, demonstration_id, [*kinds, "person"])
+    is_own, before = Facet.demonstration_id == demonstration_id, stored_facets(session, demonstration_id,
+                                                                               [*kinds, "person"])
     wanted = wanted | {key: count for key, count in before.items() if key[0] == "person"}
     if person:
         wanted["person", person] = 1
     for facet, value in [key for key, count in before.items() if wanted.get(key) != count]:
-        session.execute(delete(Facet).where(here, Facet.facet == facet, Facet.value == value))
+        session.execute(delete(Facet).where(is_own, Facet.facet == facet, Facet.value == value))
     new = [{"facet": facet, "value": value, "demonstration_id": demonstration_id, "count": count}
            for (facet, value), count in wanted.items() if before.get((facet, value)) != count]
     if new:
         session.execute(insert(Facet), new)
 
 
-def held(session: Session, demonstration_id: str, kinds: Iterable[str]) -> Facets:
+def stored_facets(session: Session, demonstration_id: str, kinds: Iterable[str]) -> Facets:
     """The facets of these kinds that a demonstration has."""
     rows = session.execute(select(Facet.facet, Facet.value, Facet.count).where(
         Facet.demonstration_id == demonstration_id, Facet.facet.in_(list(kinds))))
@@ -78,7 +79,7 @@ def held(session: Session, demonstration_id: str, kinds: Iterable[str]) -> Facet
 TURN_KINDS = ("intent", "check", "dropped", "fixed", "label")
 
 
-def add_person(session: Session, demonstration_id: str, who: str) -> None:
+def add_person(session: Session, demonstration_id: str, user_name: str) -> None:
     """Note that somebody has to do with a demonstration."""
-    if session.get(Facet, ("person", who, demonstration_id)) is None:
-        session.add(Facet(facet="person", value=who, demonstration_id=demonstration_id, count=1))
+    if session.get(Facet, ("person", user_name, demonstration_id)) is None:
+        session.add(Facet(facet="person", value=user_name, demonstration_id=demonstration_id, count=1))

@@ -72,18 +72,18 @@ def figures(db: Database, project: str = MAIN, now: datetime | None = None) -> F
     """The figures of a project as they are now."""
     now = now or datetime.now(UTC)
     since = now - timedelta(days=DAYS)
-    here = Demonstration.project == project
+    in_project = Demonstration.project == project
     with db.reading() as session:
         statuses = dict(session.execute(
-            select(Demonstration.status, func.count()).where(here).group_by(Demonstration.status)).all())
+            select(Demonstration.status, func.count()).where(in_project).group_by(Demonstration.status)).all())
         steps = session.execute(
             select(StatusChange.status, StatusChange.who, StatusChange.made_at)
             .join(Demonstration, Demonstration.id == StatusChange.demonstration_id)
-            .where(StatusChange.made_at >= since, here)).all()
+            .where(StatusChange.made_at >= since, in_project)).all()
         turns, dropped, edited, worked, seconds = session.execute(select(
             func.sum(Demonstration.turns), func.sum(Demonstration.dropped), func.sum(Demonstration.edited),
             func.count().filter(Demonstration.work_seconds > 0), func.sum(Demonstration.work_seconds)
-        ).where(here)).one()
+        ).where(in_project)).one()
         second = _second_reviews(session, project)
         return Figures(
             by_status={status: statuses.get(status, 0) for status in STATUSES},
@@ -111,7 +111,7 @@ def _days(steps, now: datetime) -> list[tuple[date, int, int]]:
 
 
 def _people(session: Session, steps, project: str) -> list[Person]:
-    counts = Counter((who, status) for status, who, _ in steps)
+    counts = Counter((name_, status) for status, name_, _ in steps)
     minutes: dict[str | None, Any] = dict(session.execute(
         select(Demonstration.submitted_by, func.avg(Demonstration.work_seconds))
         .where(Demonstration.project == project, Demonstration.submitted_by.is_not(None),
@@ -119,7 +119,7 @@ def _people(session: Session, steps, project: str) -> list[Person]:
         .group_by(Demonstration.submitted_by)).all())
     return [Person(name, counts[name, SUBMITTED], counts[name, VALIDATED] + counts[name, APPROVED],
                    counts[name, RETURNED], float(minutes[name]) / 60 if name in minutes else None)
-            for name in sorted({who for _, who, _ in steps})]
+            for name in sorted({name_ for _, name_, _ in steps})]
 
 
 def _facet(session: Session, kind: str, project: str) -> list[tuple[str, int]]:
@@ -139,5 +139,5 @@ def _second_reviews(session: Session, project: str) -> dict[str, Any]:
     return {"second_reviews": count, "accepted_unchanged": accepted}
 
 
-def _share(part, whole, unit: float = 1) -> float | None:
-    return float(part or 0) / float(whole) / unit if whole else None
+def _share(part, total, unit: float = 1) -> float | None:
+    return float(part or 0) / float(total) / unit if total else None

@@ -62,25 +62,26 @@ def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None
         audit.note(session, account.name, "labels defined", names=names)
 
 
-def without_texts(demonstration: types.Demonstration, asked: list[dict[str, Any]]) -> types.Demonstration:
+def without_texts(demonstration: types.Demonstration, definitions_: list[dict[str, Any]]) -> types.Demonstration:
     """What exports may tell: answers that were chosen, and numbers. A text may hold anything, also about people."""
-    told = {(label["scope"], label["name"]) for label in asked if label["kind"] != TEXT}
+    exported = {(label["scope"], label["name"]) for label in definitions_ if label["kind"] != TEXT}
 
-    def kept(said: dict[str, list[str]], scope: str) -> dict[str, list[str]]:
-        return {name: values for name, values in said.items() if (scope, name) in told}
-    turns = [turn | {"labels": kept(turn["labels"], TURN)} if "labels" in turn else turn
+    def exported_values(said: dict[str, list[str]], scope: str) -> dict[str, list[str]]:
+        return {name: values for name, values in said.items() if (scope, name) in exported}
+    turns = [turn | {"labels": exported_values(turn["labels"], TURN)} if "labels" in turn else turn
              for turn in demonstration["turns"]]
     if "labels" in demonstration:
-        demonstration = {**demonstration, "labels": kept(demonstration["labels"], DEMONSTRATION)}
+        demonstration = {**demonstration, "labels": exported_values(demonstration["labels"], DEMONSTRATION)}
     return {**demonstration, "turns": turns}
 
 
-def expect(session: Session, edit: types.Edit, project: str) -> None:
+def require_allowed_label(session: Session, edit: types.Edit, project: str) -> None:
     """Raises InputError for what cannot be said by a label of the project."""
     scope = TURN if "turn" in edit else DEMONSTRATION
     name, values = edit["label"], edit["said"]
-    held = session.get_one(Project, project).labels
-    label = next((each for each in held if each["name"] == name and each["scope"] == scope), None)
+    definitions_ = session.get_one(Project, project).labels
+    label = next((definition for definition in definitions_ if definition["name"] == name
+                  and definition["scope"] == scope), None)
     if label is None:
         if values:  # what is no label any more can be taken away
             raise InputError(ErrorText("field label: there is no label %(name)r for a %(scope)s",

@@ -26,10 +26,10 @@ from curator_web.db.models import (
     User,
 )
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed, NotFound
-from curator_web.notifications import telling
+from curator_web.notifications import publish
 from curator_web.users import Account, members
 
-from . import copies, facets, pairs, tries
+from . import copies, facets, pairs, training_attempts
 
 LEASE = timedelta(minutes=30)
 PAUSE = timedelta(minutes=5)  # a longer silence between two steps of a person is not counted as work
@@ -58,8 +58,9 @@ def take_next(db: Database, account: Account, after: str | None = None) -> Demon
     with db.writing() as session:
         if after is not None:
             _leave(session, after, account)
-        trains = tries.comes_first(session, account)
-        row = tries.take(session, trains, account, after) if trains else _first(session, account, now, after)
+        trains = training_attempts.comes_first(session, account)
+        row = training_attempts.next_answer(session, trains, account, after) if trains else _first(session, account,
+                                                                                                   now, after)
         if row is None or account.alone:
             return row
         row.lease_who, row.lease_until = account.name, now + LEASE
@@ -96,7 +97,7 @@ def assign(db: Database, ids: list[str], to: str | None, account: Account,
             audit.note(session, account.name, "assigned", row.id, to=to)
             changed.append(row)
         if to:
-            telling.of_assigning(session, changed, to, account.name)
+            publish.of_assigning(session, changed, to, account.name)
         return len(changed)
 
 
@@ -117,7 +118,7 @@ def chosen(session: Session, ids: Iterable[str], account: Account, refused: dict
     """The demonstrations of the account's project that have these ids, kept from others, and with `copies` those for
     second annotators; raises InputError for none or too many, and NotFound, or with `refused` puts there which are
     missing."""
-    ids, projects = expect_some(ids), [account.project, *([COPIES + account.project] if copies else [])]
+    ids, projects = require_some(ids), [account.project, *([COPIES + account.project] if copies else [])]
     rows = session.scalars(select(Demonstration)
                            .where(Demonstration.project.in_(projects), Demonstration.id.in_(ids))
                            .order_by(Demonstration.id).with_for_update()).all()
@@ -129,7 +130,7 @@ def chosen(session: Session, ids: Iterable[str], account: Account, refused: dict
     return rows
 
 
-def expect_some(ids: Iterable[str]) -> list[str]:
+def require_some(ids: Iterable[str]) -> list[str]:
     """Each id once; raises InputError for none or too many."""
     ids = list(dict.fromkeys(ids))
     if not 0 < len(ids) <= ASSIGN_LIMIT:
@@ -157,41 +158,41 @@ def holder(row: Demonstration) -> str | None:
     return row.lease_who if row.lease_until and row.lease_until > datetime.now(UTC) else None
 
 
-def expect_free(row: Demonstration, account: Account) -> None:
+def require_free(row: Demonstration, account: Account) -> None:
     """Raises Conflict while somebody else has the demonstration."""
-    who = holder(row)
-    if who not in (None, account.name) and not account.alone:
+    holder_name = holder(row)
+    if holder_name not in (None, account.name) and not account.alone:
         now = datetime.now(UTC)
         minutes = max(1, round(((row.lease_until or now) - now) / timedelta(minutes=1)))
         raise Conflict(ErrorText("%(who)s is at work on this demonstration, for %(minutes)s minutes more unless they "
                                  "go on",
-                                 who=who, minutes=minutes))
+                                 who=holder_name, minutes=minutes))
 
 
 def _first(session: Session, account: Account, now: datetime, after: str | None) -> Demonstration | None:
     # Few at most, so they are sorted here: their own index is the only one that leads to them.
     queues = _queues(account)
-    mine = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name,
-                                                       or_(*(and_(*queue) for queue in queues)))
-                           .with_for_update(skip_locked=True)).all()
-    theirs = (*stages(account), *(status for status in WORK if status not in stages(account)))
-    order = {status: place for place, status in enumerate(theirs)}
-    held = [row for row in mine if row.status in order and row.id != after and not row.damage]
-    if held:
-        return min(held, key=lambda row: (order[row.status], row.imported_at, row.id))
+    leased = session.scalars(select(Demonstration).where(Demonstration.lease_who == account.name,
+                                                         or_(*(and_(*queue) for queue in queues)))
+                             .with_for_update(skip_locked=True)).all()
+    statuses_ = (*stages(account), *(status for status in WORK if status not in stages(account)))
+    order = {status: rank for rank, status in enumerate(statuses_)}
+    continued = [row for row in leased if row.status in order and row.id != after and not row.damage]
+    if continued:
+        return min(continued, key=lambda row: (order[row.status], row.imported_at, row.id))
     passed = [or_(Demonstration.lease_until.is_(None), Demonstration.lease_until < now), Demonstration.damage.is_(None),
               *([Demonstration.id != after] if after else [])]
     # What was assigned to somebody, or was sent back to them, is theirs whatever their role. Mostly there is nothing.
     assigned = Demonstration.assigned_to == account.name
-    places = Demonstration.project.in_((account.project, COPIES + account.project))
-    anything = session.scalar(select(exists().where(places, assigned, Demonstration.status.in_(WORK))))
-    for belongs, statuses in ((assigned, theirs if anything else ()),
+    in_project = Demonstration.project.in_((account.project, COPIES + account.project))
+    anything = session.scalar(select(exists().where(in_project, assigned, Demonstration.status.in_(WORK))))
+    for belongs, statuses in ((assigned, statuses_ if anything else ()),
                               (Demonstration.assigned_to.is_(None), stages(account))):
         for status in statuses:
             fits = [Demonstration.status == status, belongs, *passed, *_suits(status, account)]
-            found = [row for queue in queues if (row := _oldest(session, [*queue, *fits]))]
-            if found:
-                return min(found, key=lambda row: (row.imported_at, row.id))
+            candidates = [row for queue in queues if (row := _oldest(session, [*queue, *fits]))]
+            if candidates:
+                return min(candidates, key=lambda row: (row.imported_at, row.id))
     return None
 
 
@@ -233,7 +234,7 @@ def _check_fits(session: Session, row: Demonstration, to: str | None, role: str 
     if copies.TRY in row.id:
         raise InputError(ErrorText("demonstration %(id)s is what somebody answers in training; it is nobody else's",
                                    id=row.id))
-    paired = pairs.of(session, row.id)
+    paired = pairs.pair_of(session, row.id)
     if paired and not paired.open and row.id == paired.second.id:
         raise InputError(ErrorText("demonstration %(id)s: %(why)s", id=row.id, why=pairs.CLOSED_COPY))
     if paired and paired.open and row.status == SUBMITTED:

@@ -29,7 +29,7 @@ from curator_web.db.models import (
 from curator_web.errors import Damaged, ErrorText, NotFound
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
-from curator_web.tasks import giving
+from curator_web.tasks import assignment
 from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
@@ -43,7 +43,18 @@ from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome
 from schemas.text import storable
 
-from . import copies, damage, facets, in_use, labels, owners, proving, review_states, soundness, texts
+from . import (
+    copies,
+    damage,
+    facets,
+    labels,
+    owners,
+    project_rules,
+    replay_proofs,
+    review_states,
+    search_index,
+    validation_cache,
+)
 from .summary import of_base, site
 
 EVERYTHING = Selection()
@@ -54,11 +65,9 @@ _SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a d
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did: `new`; `known`: nothing had changed; `renewed`: it was processed again and nobody had
-    edited it, so the new turns count; `kept`: it was processed again, but the edits and their turns stay.
-
-    `sent_as`: the id that it was sent under, where another's recording has that id.
-    """
+    """The outcome of an import: `new`; `known`: unchanged; `renewed`: processed again and not edited, so the new turns
+    count; `kept`: processed again, but the edits and their turns stay. `sent_as`: the id that it was sent under, where
+    another user's recording has that id."""
 
     id: str
     outcome: Literal["new", "known", "renewed", "kept"]
@@ -72,7 +81,7 @@ class Review:
     row: Demonstration
     base: types.Demonstration
     edits: list[types.Edit]
-    kept: BaseTurns | None = None  # lets a session find the turns again without reading them again
+    cached: BaseTurns | None = None  # lets a session find the turns again without reading them again
     folded: list[types.Turn] | None = None  # the turns after the edits, where they are known already
     settings: Settings = Settings()
 
@@ -82,7 +91,7 @@ class Review:
         if self.folded is not None:
             return self.folded
         with damage.named(self.row.id):
-            return in_use.marked(apply_edits(self.base["turns"], self.edits), self.settings, self.edits)
+            return project_rules.marked(apply_edits(self.base["turns"], self.edits), self.settings, self.edits)
 
     @cached_property
     def elsewhere(self) -> tuple[list[types.Turn], list[types.Turn]]:
@@ -147,18 +156,18 @@ class Review:
             current["outcome"] = checks
         return current
 
-    def checked(self, found: dict[str, str] | None = None) -> types.Demonstration:
+    def checked(self, digests: dict[str, str] | None = None) -> types.Demonstration:
         """The same, when all in it is as it may be today; raises Damaged.
 
         `found`: there its digest is put (`soundness`) if nothing told so yet.
         """
         current = self.current()
         with damage.named(self.row.id):
-            digest = soundness.digest(current)
+            digest = validation_cache.digest(current)
             if digest != self.row.sound:
                 validated(current, _SCHEMA, "its turns")
-                if found is not None:
-                    found[self.row.id] = digest
+                if digests is not None:
+                    digests[self.row.id] = digest
         return current
 
 
@@ -178,8 +187,8 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
     if owners.claim(db, recording.id, recorded_by) != recording.id:
         raise InputError(f"{path}: there is a recording of somebody else's with the id {recording.id}")
     if store.holds(recording.id):
-        held = store.open(recording.id).manifest
-        if held["started_at"] != recording.manifest["started_at"]:
+        stored = store.open(recording.id).manifest
+        if stored["started_at"] != recording.manifest["started_at"]:
             raise InputError(f"{path}: another recording with the id {recording.id} was imported before")
     store.add(recording)
     with db.writing() as session:
@@ -196,12 +205,12 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
             copies.make_if_chosen(session, row, demonstration)
         row.damage = None  # what was missing came along
         if proof:
-            proving.take(session, row, load(session, row.id).turns, proof, None)
+            replay_proofs.store_proof(session, row, load(session, row.id).turns, proof, None)
         owner = owners.adopt(session, recording.id, recorded_by)
         if recorded_by and not row.recorded_by:
             row.recorded_by = recorded_by
             facets.add_person(session, row.id, recorded_by)
-        giving.tie(session, row, recording.manifest.get("provenance"), recorded_by)
+        assignment.link_recording(session, row, recording.manifest.get("provenance"), recorded_by)
         audit.note(session, recorded_by or BY_COMMAND, f"import {outcome}", row.id, owner=owner.who,
                    sent_as=owner.sent_as)
     return Imported(demonstration["id"], outcome)
@@ -240,15 +249,15 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     if selection.status and selection.status not in STATUSES:
         raise InputError(ErrorText("status: %(status)r is none; %(which)s are", status=selection.status,
                                    which=", ".join(STATUSES)))
-    key, asked, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
+    key, definitions, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
-            with db.moment() as now:
-                found = review(now, demonstration_id)
-                state = review_states.review_state(now, found.row, key)
+            with db.in_one_session() as now:
+                exported = review(now, demonstration_id)
+                state = review_states.review_state(now, exported.row, key)
             with damage.named(demonstration_id):
-                recording = store.open(found.row.recording)
-            current = labels.without_texts(found.checked(sound), asked)
+                recording = store.open(exported.row.recording)
+            current = labels.without_texts(exported.checked(sound), definitions)
             current.pop("outcome", None)  # no export has it, so none is made anew where only it has changed
         except Damaged as error:
             if damaged is None:
@@ -257,9 +266,9 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
         else:
             yield Source(current, recording, review=state)
         if len(sound) >= NOTED_TOGETHER:
-            soundness.note(db, sound)
+            validation_cache.note(db, sound)
             sound.clear()
-    soundness.note(db, sound)
+    validation_cache.note(db, sound)
 
 
 def selected(db: Database, selection: Selection, not_selected: Counter[str], project: str = MAIN) -> list[str]:
@@ -288,15 +297,15 @@ def load(session: Session, demonstration_id: str, *, lock: bool = False, known: 
     edits gives a demonstration a new version.
     """
     row = row_of(session, demonstration_id, lock=lock)
-    settings = project_settings.of(session, row.home)
+    settings = project_settings.settings_of(session, row.home)
     if known and known.row.id == row.id and known.row.version == row.version and known.settings == settings:
-        return replace(known, row=row, kept=None, folded=known.turns)
+        return replace(known, row=row, cached=None, folded=known.turns)
     with damage.named(row.id):
         edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == row.id).order_by(Edit.number)).all()
         base = session.get_one(BaseTurns, copies.base_of(session, row.id))
         content = base.content if base.demonstration_id == row.id else base.content | {"id": row.id}
         if not settings.counts_as(Settings()):
-            content = content | {"turns": in_use.marked(content["turns"], settings)}
+            content = content | {"turns": project_rules.marked(content["turns"], settings)}
     return Review(row, content, list(edits), base, settings=settings)
 
 
@@ -329,48 +338,49 @@ def _read(recording: Recording) -> types.Demonstration:
         raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
     if demonstration["recording"] != recording.id:
         raise InputError(f"{path}: field recording: {demonstration['recording']!r} instead of {recording.id!r}")
-    seen: set[str] = set()
+    visited: set[str] = set()
     for number, turn in enumerate(demonstration["turns"]):
-        if turn["id"] in seen:
+        if turn["id"] in visited:
             raise InputError(f"{path}: field turns.{number}.id: {turn['id']!r} stands there twice")
-        seen.add(turn["id"])
+        visited.add(turn["id"])
     return demonstration
 
 
 def _insert(session: Session, demonstration: types.Demonstration, recorded_at: datetime, project: str
             ) -> Demonstration:
-    now, seen = datetime.now(UTC), in_use.demonstration_in(session, project, demonstration)
+    now, shown = datetime.now(UTC), project_rules.demonstration_in(session, project, demonstration)
     row = Demonstration(
         id=demonstration["id"], project=project, recording=demonstration["recording"], status=DRAFT, version=1,
-        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=soundness.digest(seen), **of_base(seen))
+        recorded_at=recorded_at, imported_at=now, changed_at=now, sound=validation_cache.digest(shown),
+        **of_base(shown))
     session.add(row)
     session.flush()  # the base turns refer to the row
     session.add(BaseTurns(demonstration_id=demonstration["id"], content=demonstration))
-    _refresh(session, seen)
+    _refresh(session, shown)
     return row
 
 
 def _renew(session: Session, row: Demonstration,
            demonstration: types.Demonstration) -> Literal["known", "renewed", "kept"]:
     """Take over what was processed again, unless people worked on what is there."""
-    held = _sound_base(session, row.id)
-    if held == demonstration:
+    stored = _sound_base(session, row.id)
+    if stored == demonstration:
         return "known"
     both = copies.with_copy(session, row.id)
     worked = any(session.scalars(select(kind.number).where(kind.demonstration_id.in_(both)).limit(1)).first()
                  for kind in (Edit, StatusChange))
-    if held is not None and worked:
+    if stored is not None and worked:
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))
     session.add(BaseTurns(demonstration_id=row.id, content=demonstration))
-    seen = in_use.demonstration_in(session, row.home, demonstration)
-    for each in (session.get_one(Demonstration, name) for name in both):
-        each.version += 1
-        each.changed_at = datetime.now(UTC)
-        for name, value in of_base(seen).items():
-            setattr(each, name, value)
-        proving.stand(session, each, seen["turns"])
-    _refresh(session, seen)
+    shown = project_rules.demonstration_in(session, row.home, demonstration)
+    for demonstration_row in (session.get_one(Demonstration, name) for name in both):
+        demonstration_row.version += 1
+        demonstration_row.changed_at = datetime.now(UTC)
+        for name, value in of_base(shown).items():
+            setattr(demonstration_row, name, value)
+        replay_proofs.update_proof_state(session, demonstration_row, shown["turns"])
+    _refresh(session, shown)
     return "renewed"
 
 
@@ -386,5 +396,5 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
 
 def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
-    texts.keep(session, demonstration["id"], site(turns), demonstration["task"])
+    search_index.store_text(session, demonstration["id"], site(turns), demonstration["task"])
     facets.refresh(session, demonstration["id"], facets.of_turns(turns, turns, []), facets.TURN_KINDS)

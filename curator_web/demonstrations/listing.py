@@ -21,10 +21,10 @@ from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from schemas.text import storable
 
-from . import sight
-from .proving import STATES
-from .texts import Sought
-from .texts import sought as sought_texts
+from . import visibility
+from .replay_proofs import STATES
+from .search_index import SearchQuery
+from .search_index import sought as sought_texts
 
 PAGE_SIZE = 50
 COUNT_LIMIT = 200  # of what is found by facets and texts; more are told as "more than"
@@ -57,7 +57,7 @@ class Filter:
     order: str = "desc"
     after: str = ""
 
-    def given(self, **changes) -> dict[str, str]:
+    def parameters(self, **changes) -> dict[str, str]:
         """The parameters that say something, for an address; a change of what is sought begins at the first page."""
         changed = replace(self, after="", **changes) if "after" not in changes else replace(self, **changes)
         usual = Filter()
@@ -66,7 +66,7 @@ class Filter:
     @property
     def seeks(self) -> bool:
         """Whether anything is left out."""
-        return bool(self.given(sort=NEWEST, order="desc"))
+        return bool(self.parameters(sort=NEWEST, order="desc"))
 
     @property
     def needs_facets(self) -> bool:
@@ -96,60 +96,61 @@ class Page:
 
 def read_filter(parameters) -> Filter:
     """The filter that an address's parameters mean; what makes no sense is left out, so that every address works."""
-    given = {each.name: storable(parameters.get(each.name, "")).strip()[:TEXT_LENGTH] for each in fields(Filter)}
-    given["status"] = given["status"] if given["status"] in STATUSES else ""
-    given["proof"] = given["proof"] if given["proof"] in STATES else ""
-    given["sort"] = given["sort"] if given["sort"] in ORDERS else NEWEST
-    given["order"] = given["order"] if given["order"] in ("asc", "desc") else "desc"
+    values = {field_.name: storable(parameters.get(field_.name, "")).strip()[:TEXT_LENGTH] for field_ in fields(Filter)}
+    values["status"] = values["status"] if values["status"] in STATUSES else ""
+    values["proof"] = values["proof"] if values["proof"] in STATES else ""
+    values["sort"] = values["sort"] if values["sort"] in ORDERS else NEWEST
+    values["order"] = values["order"] if values["order"] in ("asc", "desc") else "desc"
     for name in ("since", "until"):
-        given[name] = given[name] if _day(given[name]) else ""
-    return Filter(**given)
+        values[name] = values[name] if _day(values[name]) else ""
+    return Filter(**values)
 
 
 def exact_filter(parameters) -> Filter:
     """As `read_filter`, for who changes all that is found: raises InputError for what makes no sense, as more would be
     found without it."""
     sought = replace(read_filter(parameters), after="")
-    for name, kept in asdict(sought).items():
-        if name != "after" and storable(parameters.get(name, "")).strip() not in ("", kept):
+    for name, accepted in asdict(sought).items():
+        if name != "after" and storable(parameters.get(name, "")).strip() not in ("", accepted):
             raise InputError(ErrorText("field %(name)s: nothing is found by this", name=name))
     return sought
 
 
-def found_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
+def matching_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]:
     """The ids of all of a project's demonstrations that are sought, in their order; raises InputError for an expression
     that is none."""
     with db.reading() as session:
         try:
-            found = _conditions(session, sought, project)
+            conditions = _conditions(session, sought, project)
             query = select(Demonstration.id).order_by(Demonstration.id)
-            return [] if found is None else list(session.scalars(query.where(*found.all)))
+            return [] if conditions is None else list(session.scalars(query.where(*conditions.all)))
         except DataError:
             raise InputError(UNKNOWN_EXPRESSION) from None
 
 
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
-            who: Account | None = None) -> Page:
+            viewer: Account | None = None) -> Page:
     """One page of a project's demonstrations that are sought, without those that `who` may not see; raises InputError
     for an `after` that this list did not make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
         try:
-            found = _conditions(session, sought, project, sight.hidden_from(session, who) if who else None)
+            conditions = _conditions(session, sought, project, visibility.hidden_ids(session, viewer) if viewer
+                                     else None)
         except InputError as error:  # it may be half typed
             return Page([], 0, filter=sought, problem=str(error))
         except DataError:  # PostgreSQL has expressions of its own
             return Page([], 0, filter=sought, problem=UNKNOWN_EXPRESSION)
-        if found is None:
+        if conditions is None:
             return Page([], 0, filter=sought)
-        rows, before, beyond = _rows(session, sought, found.all, key)
+        rows, before, beyond = _rows(session, sought, conditions.all, key)
         if key and sought.needs_facets:
             total = None
         elif not key and not beyond:
             total = len(rows)
         else:
-            total = _count(session, sought, found)
+            total = _count(session, sought, conditions)
     return Page(rows, total, _key(sought, rows[-1], "after") if rows and beyond else "",
                 _key(sought, rows[0], "before") if rows and before else "", sought)
 
@@ -158,10 +159,10 @@ def sites(db: Database, project: str = MAIN) -> list[str]:
     """The sites of a project; looked for again when something was imported since this process did."""
     with db.reading() as session:
         newest = session.scalar(select(func.max(Demonstration.imported_at)).where(Demonstration.project == project))
-        held = _SITES.setdefault(db.engine, {})
-        known = held.get(project)
+        cached = _SITES.setdefault(db.engine, {})
+        known = cached.get(project)
         if known is None or known[0] != newest:
-            held[project] = known = newest, _sites(session, project)
+            cached[project] = known = newest, _sites(session, project)
     return known[1]
 
 
@@ -170,11 +171,12 @@ _SITES: WeakKeyDictionary[Engine, dict[str, tuple[datetime | None, list[str]]]] 
 
 def _sites(session: Session, project: str) -> list[str]:
     """Each found by one step through the index, however many demonstrations it has."""
-    here = Demonstration.project == project
-    first = select(func.min(Demonstration.site).label("site")).where(here).cte("found", recursive=True)
-    following = select(func.min(Demonstration.site)).where(here, Demonstration.site > first.c.site).scalar_subquery()
-    found = first.union_all(select(following).where(first.c.site.is_not(None)))
-    rows = session.scalars(select(found.c.site).where(found.c.site.is_not(None)).limit(SITES_LIMIT)).all()
+    in_project = Demonstration.project == project
+    first = select(func.min(Demonstration.site).label("site")).where(in_project).cte("found", recursive=True)
+    following = select(func.min(Demonstration.site)).where(in_project,
+                                                           Demonstration.site > first.c.site).scalar_subquery()
+    site_steps = first.union_all(select(following).where(first.c.site.is_not(None)))
+    rows = session.scalars(select(site_steps.c.site).where(site_steps.c.site.is_not(None)).limit(SITES_LIMIT)).all()
     return [site for site in rows if site]
 
 
@@ -188,19 +190,19 @@ class _Conditions:
 
     columns: list[ColumnElement[bool]]
     facets: list[tuple[str, str]]
-    texts: Sought | None
+    texts: SearchQuery | None
     dialect: str
     several: bool  # projects: then the columns leave out most of what has a facet or a text
     few: set[str] | None = None
-    settled: tuple[str, str] | Sought | None = None
+    settled: tuple[str, str] | SearchQuery | None = None
     many: bool = False
 
-    def having(self, each: "tuple[str, str] | Sought") -> Select:
+    def having(self, criterion: "tuple[str, str] | SearchQuery") -> Select:
         """Ids of what has a facet or fits the texts, found by its own index."""
-        if isinstance(each, Sought):
-            column, own = DemonstrationText.demonstration_id, [each.in_all(self.dialect)]
+        if isinstance(criterion, SearchQuery):
+            column, own = DemonstrationText.demonstration_id, [criterion.in_all(self.dialect)]
         else:
-            column, own = Facet.demonstration_id, _is(Facet, *each)
+            column, own = Facet.demonstration_id, _is(Facet, *criterion)
         # First the columns, for what they say is known sooner than whether a pattern fits.
         inside = [column.in_(select(Demonstration.id).where(*self.columns))] if self.several else []
         return select(column).where(*inside, *own)
@@ -208,8 +210,8 @@ class _Conditions:
     @property
     def all(self) -> list[ColumnElement[bool]]:
         """As conditions on the table of demonstrations."""
-        few = [] if self.few is None else [Demonstration.id.in_(self.few)]
-        return [*self.columns, *few, *self.beside(Demonstration.id, self.settled)]
+        rare_ids = [] if self.few is None else [Demonstration.id.in_(self.few)]
+        return [*self.columns, *rare_ids, *self.beside(Demonstration.id, self.settled)]
 
     def beside(self, demonstration_id: ColumnElement | InstrumentedAttribute, but) -> list[ColumnElement[bool]]:
         """Facets and texts but one, looked up for each demonstration that is met on the way.
@@ -217,12 +219,12 @@ class _Conditions:
         PostgreSQL would turn EXISTS into a join of all that have the facet, sorted; the LIMIT keeps it from that.
         """
         facet, text = aliased(Facet), aliased(DemonstrationText)
-        looked_up = [select(literal(1)).where(facet.demonstration_id == demonstration_id, *_is(facet, *each))
-                     for each in self.facets if each != but]
+        lookups = [select(literal(1)).where(facet.demonstration_id == demonstration_id, *_is(facet, *facet_value))
+                   for facet_value in self.facets if facet_value != but]
         if self.texts and self.texts != but:
-            looked_up.append(select(literal(1)).where(text.demonstration_id == demonstration_id,
-                                                      self.texts.in_text(text.text, self.dialect)))
-        return [each.limit(1).correlate_except(facet, text).scalar_subquery().is_not(None) for each in looked_up]
+            lookups.append(select(literal(1)).where(text.demonstration_id == demonstration_id,
+                                                    self.texts.in_text(text.text, self.dialect)))
+        return [lookup.limit(1).correlate_except(facet, text).scalar_subquery().is_not(None) for lookup in lookups]
 
 
 def _conditions(session: Session, sought: Filter, project: str,
@@ -243,35 +245,35 @@ def _conditions(session: Session, sought: Filter, project: str,
     facets = [(name, getattr(sought, name)) for name in ("intent", "check", "person", "label") if getattr(sought, name)]
     texts, dialect = sought_texts(sought.search), session.get_bind().dialect.name
     several = len(session.scalars(select(Project.id).limit(2)).all()) > 1
-    found = _Conditions(columns, facets, texts, dialect, several)
-    few, settled = None, None
-    sought_by: list[tuple[str, str] | Sought] = [*facets, *([texts] if texts else [])]
-    for each in sought_by:
-        ids = session.scalars(found.having(each).limit(RARE + 1)).all()
+    conditions = _Conditions(columns, facets, texts, dialect, several)
+    rare_ids, settled = None, None
+    sought_by: list[tuple[str, str] | SearchQuery] = [*facets, *([texts] if texts else [])]
+    for criterion in sought_by:
+        ids = session.scalars(conditions.having(criterion).limit(RARE + 1)).all()
         if not ids:
             return None
-        if len(ids) <= RARE and (few is None or len(ids) < len(few)):
-            few, settled = set(ids), each
+        if len(ids) <= RARE and (rare_ids is None or len(ids) < len(rare_ids)):
+            rare_ids, settled = set(ids), criterion
     exact = several or len(columns) == 1  # then each was sought among what the columns leave
-    return replace(found, few=few, settled=settled, many=exact and len(sought_by) == 1 and few is None)
+    return replace(conditions, few=rare_ids, settled=settled, many=exact and len(sought_by) == 1 and rare_ids is None)
 
 
-def _count(session: Session, sought: Filter, found: _Conditions) -> int:
+def _count(session: Session, sought: Filter, conditions: _Conditions) -> int:
     """How many there are in all; with facets, no further than COUNT_LIMIT + 1."""
-    if not found.facets and not found.texts:
-        return session.scalar(select(func.count()).select_from(Demonstration).where(*found.all)) or 0
-    if found.many:
+    if not conditions.facets and not conditions.texts:
+        return session.scalar(select(func.count()).select_from(Demonstration).where(*conditions.all)) or 0
+    if conditions.many:
         return COUNT_LIMIT + 1
-    if found.few is None:  # from the facet's or the texts' own index, which is quicker than along the list's order
-        first = found.facets[0] if found.facets else found.texts
+    if conditions.few is None:  # from the facet's or the texts' own index, which is quicker than along the list's order
+        first = conditions.facets[0] if conditions.facets else conditions.texts
         assert first
-        column = DemonstrationText.demonstration_id if isinstance(first, Sought) else Facet.demonstration_id
-        query = found.having(first).where(*found.beside(column, first))
-        if not found.several:
-            inner = select(literal(1)).where(Demonstration.id == column, *found.columns).limit(1)
+        column = DemonstrationText.demonstration_id if isinstance(first, SearchQuery) else Facet.demonstration_id
+        query = conditions.having(first).where(*conditions.beside(column, first))
+        if not conditions.several:
+            inner = select(literal(1)).where(Demonstration.id == column, *conditions.columns).limit(1)
             query = query.where(inner.correlate_except(Demonstration).scalar_subquery().is_not(None))
         return len(session.scalars(query.limit(COUNT_LIMIT + 1)).all())
-    return len(session.scalars(select(Demonstration.id).where(*found.all).limit(COUNT_LIMIT + 1)).all())
+    return len(session.scalars(select(Demonstration.id).where(*conditions.all).limit(COUNT_LIMIT + 1)).all())
 
 
 def _is(table, kind: str, value: str) -> list[ColumnElement[bool]]:
@@ -283,15 +285,15 @@ def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None)
     column = getattr(Demonstration, sought.sort)
     backwards = key is not None and key[0] == "before"
     falls = (sought.order == "desc") != backwards
-    places = [column.desc(), Demonstration.id.desc()] if falls else [column.asc(), Demonstration.id.asc()]
+    ordering = [column.desc(), Demonstration.id.desc()] if falls else [column.asc(), Demonstration.id.asc()]
     query = select(Demonstration).where(*conditions)
     if key:
         _, value, last_id = key
         query = query.where(or_(column < value, and_(column == value, Demonstration.id < last_id)) if falls else
                             or_(column > value, and_(column == value, Demonstration.id > last_id)))
         query = query.where(column <= value if falls else column >= value)  # where the index is entered
-    found = session.scalars(query.order_by(*places).limit(PAGE_SIZE + 1)).all()
-    more, rows = len(found) > PAGE_SIZE, list(found[:PAGE_SIZE])
+    page_rows = session.scalars(query.order_by(*ordering).limit(PAGE_SIZE + 1)).all()
+    more, rows = len(page_rows) > PAGE_SIZE, list(page_rows[:PAGE_SIZE])
     if backwards:
         return rows[::-1], more, True
     return rows, key is not None, more

@@ -8,7 +8,7 @@ from curator_web.db.models import LEAD, Project
 from curator_web.errors import ErrorText, InputError, NotAllowed
 from curator_web.users import Account, members, project_settings
 
-from . import copies, leases, recounting, tries
+from . import copies, leases, recounting, training_attempts
 
 
 def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[str, str] | None = None) -> int:
@@ -20,20 +20,21 @@ def move(db: Database, ids: list[str], to: str, account: Account, refused: dict[
     moved. With `refused` those that are missing are put there by id, and all others are moved.
     """
     with db.writing() as session:
-        expect_leads_both(session, to, account)
+        require_leads_both(session, to, account)
         rows = leases.chosen(session, ids, account, refused)
-        if not project_settings.of(session, account.project).counts_as(project_settings.of(session, to)):
-            recounting.ask(session, to, account.name, copies.with_copies(session, (row.id for row in rows)))
+        if not project_settings.settings_of(session,
+                                            account.project).counts_as(project_settings.settings_of(session, to)):
+            recounting.queue_recount(session, to, account.name, copies.with_copies(session, (row.id for row in rows)))
         for row in rows:
             audit.note(session, account.name, "moved", row.id, before=row.project, to=to)
             row.project, row.assigned_to, row.task_id = to, None, None
             leases.give_back(row)
-        tries.take_out(session, [row.id for row in rows])
-        copies.take_along(session, (row.id for row in rows), to)
+        training_attempts.take_out(session, [row.id for row in rows])
+        copies.move_with_originals(session, (row.id for row in rows), to)
         return len(rows)
 
 
-def expect_leads_both(session: Session, to: str, account: Account) -> None:
+def require_leads_both(session: Session, to: str, account: Account) -> None:
     """Raises NotAllowed for who does not lead the account's project and the other one, InputError for one that they
     are not in."""
     if not account.leads:

@@ -13,9 +13,9 @@ from curator_web.db.models import DRAFT, SUBMITTED, BaseTurns, Demonstration, Ed
 from curator_web.db.pair_models import ENDED, Pair
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 
-from . import copies, leases, library, pairs, parts
+from . import copies, leases, library, pairs, split_links
 from .pairs import Paired
 
 SHOWN = 500  # the latest
@@ -31,7 +31,7 @@ def share(db: Database, project: str) -> int:
 def set_share(db: Database, percent: int, account: Account) -> int:
     """Have so many percent of the account's project annotated by two people: of what comes, and of drafts that nobody
     has begun. Returns how many of these were chosen now; pairs that there are stay. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     if not 0 <= percent <= 100:
         raise InputError(ErrorText("field share: a number from 0 to 100"))
     if account.alone and percent:
@@ -54,7 +54,7 @@ def set_share(db: Database, percent: int, account: Account) -> int:
 def choose(db: Database, ids: list[str], account: Account) -> int:
     """Have these demonstrations annotated by two people, all or none; returns of how many that is new. Raises
     NotAllowed, NotFound, InputError for one that was reviewed already or none."""
-    expect_lead(account)
+    require_lead(account)
     if account.alone:
         raise InputError(NOBODY.replace("share", "ids"))
     with db.writing() as session:
@@ -66,7 +66,7 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
                 raise InputError(ErrorText("demonstration %(id)s is %(status)s; two people annotate drafts and what "
                                            "was "
                                            "submitted only", id=row.id, status=row.status))
-            if parts.is_part(row.id, library.load(session, row.id).edits):
+            if split_links.is_part(row.id, library.load(session, row.id).edits):
                 raise InputError(ErrorText("demonstration %(id)s was split; two people annotate whole recordings only",
                                            id=row.id))
             copies.make(session, row, session.get_one(BaseTurns, row.id).content, account.name)
@@ -77,9 +77,9 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
 def end(db: Database, demonstration_id: str, account: Account) -> None:
     """End a pair that is not compared: the first annotation is worked on as any other, the second one is kept and
     closed. Raises NotAllowed, NotFound, InputError for one that is closed."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
-        paired = pairs.of(session, demonstration_id, lock=True)
+        paired = pairs.pair_of(session, demonstration_id, lock=True)
         if paired is None or paired.first.project != account.project:
             raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
         if paired.pair.outcome:
@@ -106,11 +106,11 @@ def listed(db: Database, account: Account) -> list[Paired]:
 def counts(db: Database, project: str) -> tuple[int, int]:
     """How many pairs a project has, and how many of them are to be compared."""
     with db.reading() as session:
-        there, waiting = session.execute(_counting(project)).one()
-        return there, waiting
+        total, waiting = session.execute(_counting(project)).one()
+        return total, waiting
 
 
-@lru_cache(pairs.KEPT_QUERIES)  # every page's masthead asks it
+@lru_cache(pairs.MAX_CACHED_QUERIES)  # every page's masthead asks it
 def _counting(project: str) -> Select[int, int]:
     first, second = aliased(Demonstration), aliased(Demonstration)
     waits = (first.status == SUBMITTED) & (second.status == SUBMITTED) & Pair.outcome.is_(None)

@@ -20,10 +20,10 @@ from curator_web.users import Account
 
 ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
 STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
-OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
+ANNOTATES_OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
 WAITS = ErrorText("two people annotate this demonstration; it is compared under Pairs once both have submitted")
 CLOSED_COPY = ErrorText("this was the second annotation of a pair, which is closed; the first one is worked on")
-KEPT_QUERIES = 1000  # making one takes longer than asking it; each is of a person in a project
+MAX_CACHED_QUERIES = 1000  # making one takes longer than asking it; each is of a person in a project
 
 
 @dataclass(frozen=True)
@@ -60,96 +60,98 @@ class Paired:
         return (DRAFT, INVALID) if row.status == SUBMITTED else (SUBMITTED, INVALID)
 
 
-def of(session: Session, demonstration_id: str, *, lock: bool = False) -> Paired | None:
+def pair_of(session: Session, demonstration_id: str, *, lock: bool = False) -> Paired | None:
     """The pair that a demonstration is in, as the original or as the copy."""
     pair = session.scalars(select(Pair).where(
         or_(Pair.original == demonstration_id, Pair.copy == demonstration_id))).first()
     if pair is None:
         return None
-    first, second = (session.get_one(Demonstration, each, with_for_update=lock) for each in (pair.original, pair.copy))
+    first, second = (session.get_one(Demonstration, demonstration_id_, with_for_update=lock)
+                     for demonstration_id_ in (pair.original, pair.copy))
     return Paired(pair, first, second)
 
 
-def found(db: Database, demonstration_id: str) -> Paired | None:
+def find_pair(db: Database, demonstration_id: str) -> Paired | None:
     """As `of`, in a transaction of its own."""
     with db.reading() as session:
-        return of(session, demonstration_id)
+        return pair_of(session, demonstration_id)
 
 
-def close(paired: Paired, outcome: str, who: str, now: datetime) -> None:
+def close(paired: Paired, outcome: str, user_name: str, now: datetime) -> None:
     """Have a pair be done, with one of OUTCOMES."""
-    paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = outcome, who, now
+    paired.pair.outcome, paired.pair.ended_by, paired.pair.ended_at = outcome, user_name, now
 
 
-def expect_one_only(session: Session, paired: Paired | None, row: Demonstration, account: Account) -> None:
+def require_single(session: Session, paired: Paired | None, row: Demonstration, account: Account) -> None:
     """Raises NotAllowed for who works on the other one of an open pair."""
     if paired and paired.open and not account.alone and works_on(session, paired.other(row.id).id, account.name):
-        raise NotAllowed(OTHER)
+        raise NotAllowed(ANNOTATES_OTHER)
 
 
-def expect_editable(session: Session, row: Demonstration, account: Account) -> None:
+def require_editable(session: Session, row: Demonstration, account: Account) -> None:
     """Raises NotAllowed where the pair that a demonstration is in keeps this person from editing it."""
-    paired = None if account.alone else of(session, row.id)
+    paired = None if account.alone else pair_of(session, row.id)
     if paired is None:
         return
     if not paired.open and row.id == paired.second.id:
         raise NotAllowed(CLOSED_COPY)
-    expect_one_only(session, paired, row, account)
+    require_single(session, paired, row, account)
     if paired.open and row.status == SUBMITTED:
         raise NotAllowed(WAITS)
 
 
-def works_on(session: Session, demonstration_id: str, who: str) -> bool:
+def works_on(session: Session, demonstration_id: str, user_name: str) -> bool:
     """Whether somebody annotates a demonstration: edited or submitted it, has it now, or is to do it."""
     return session.scalar(select(exists().where(Demonstration.id == demonstration_id,
-                                                works(Demonstration, who)))) or False
+                                                works(Demonstration, user_name)))) or False
 
 
-def annotated_by(session: Session, who: str, demonstration_ids: list[str]) -> set[str]:
+def annotated_by(session: Session, user_name: str, demonstration_ids: list[str]) -> set[str]:
     """Which of these demonstrations somebody annotates."""
     return set(session.scalars(select(Demonstration.id).where(
-        Demonstration.id.in_(demonstration_ids), works(Demonstration, who))))
+        Demonstration.id.in_(demonstration_ids), works(Demonstration, user_name))))
 
 
-@lru_cache(KEPT_QUERIES)
-def hidden(who: str, project: str) -> Select[tuple[str]]:
+@lru_cache(MAX_CACHED_QUERIES)
+def hidden(user_name: str, project: str) -> Select[tuple[str]]:
     """Ids of what a person who does not lead the project may not see yet."""
-    return _either(project, lambda one, other: and_(or_(one.status != SUBMITTED, other.status != SUBMITTED),
-                                                    _others(one, other, who)))
+    return _either(project, lambda row, other_row: and_(or_(row.status != SUBMITTED, other_row.status != SUBMITTED),
+                                                        _annotated_by_another(row, other_row, user_name)))
 
 
-@lru_cache(KEPT_QUERIES)
-def not_theirs(who: str, project: str) -> Select[tuple[str]]:
+@lru_cache(MAX_CACHED_QUERIES)
+def not_theirs(user_name: str, project: str) -> Select[tuple[str]]:
     """Ids of what somebody else annotates, or has to, as this person annotates the other one."""
-    return _either(project, lambda one, other: _others(one, other, who))
+    return _either(project, lambda row, other_row: _annotated_by_another(row, other_row, user_name))
 
 
-@lru_cache(KEPT_QUERIES)
+@lru_cache(MAX_CACHED_QUERIES)
 def open_ids(project: str) -> Select[tuple[str]]:
     """Ids of what is in open pairs; nobody reviews it."""
-    return _either(project, lambda one, other: one.id == one.id)
+    return _either(project, lambda row, other_row: row.id == row.id)
 
 
 def _either(project: str, fits: Any) -> Select[tuple[str]]:
     """Ids of those in open pairs of a project that fit, by a condition on them and on the other one."""
-    one, other = aliased(Demonstration), aliased(Demonstration)
-    halves = [select(one.id).select_from(Pair).join(one, one.id == mine).join(other, other.id == theirs)
-              .where(Pair.outcome.is_(None), one.project.in_((project, COPIES + project)),
-                     one.status != INVALID, other.status != INVALID, fits(one, other))
-              for mine, theirs in ((Pair.original, Pair.copy), (Pair.copy, Pair.original))]
+    row, other_row = aliased(Demonstration), aliased(Demonstration)
+    halves = [select(row.id).select_from(Pair).join(row, row.id == own_column).join(other_row,
+                                                                                    other_row.id == other_column)
+              .where(Pair.outcome.is_(None), row.project.in_((project, COPIES + project)),
+                     row.status != INVALID, other_row.status != INVALID, fits(row, other_row))
+              for own_column, other_column in ((Pair.original, Pair.copy), (Pair.copy, Pair.original))]
     return select(union_all(*halves).subquery().c.id)
 
 
-def works(row: Any, who: str) -> ColumnElement[bool]:
+def works(row: Any, user_name: str) -> ColumnElement[bool]:
     """Whether somebody annotates it, as a condition on a row; never NULL, as it is negated."""
-    edited = exists(select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == who))
-    return or_(*(func.coalesce(column, "") == who for column in (row.submitted_by, row.assigned_to)),
-               and_(func.coalesce(row.lease_who, "") == who, row.lease_until.is_not(None),
+    edited = exists(select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == user_name))
+    return or_(*(func.coalesce(column, "") == user_name for column in (row.submitted_by, row.assigned_to)),
+               and_(func.coalesce(row.lease_who, "") == user_name, row.lease_until.is_not(None),
                     row.lease_until > _now()), edited)
 
 
-def _others(one: Any, other: Any, who: str) -> ColumnElement[bool]:
-    return or_(works(other, who), and_(_begun(one), not_(works(one, who))))
+def _annotated_by_another(row: Any, other_row: Any, user_name: str) -> ColumnElement[bool]:
+    return or_(works(other_row, user_name), and_(_begun(row), not_(works(row, user_name))))
 
 
 def _begun(row: Any) -> ColumnElement[bool]:

@@ -32,22 +32,22 @@ class Recounted:
     damaged: int = 0
 
 
-def ask(session: Session, project: str, who: str, ids: Iterable[str] | None = None) -> None:
+def queue_recount(session: Session, project: str, user_name: str, ids: Iterable[str] | None = None) -> None:
     """Have demonstrations of a project counted anew by a job, within a transaction; without `ids` all of them."""
     chosen = None if ids is None else list(ids)
     waiting = session.scalars(select(Job).where(Job.project == project, Job.kind == KIND, Job.state == QUEUED)
                               .with_for_update()).all()  # none of them begins before this transaction has ended
     if any(job.arguments["ids"] is None for job in waiting):
         return  # what waits reads the settings when it begins
-    job = Job(kind=KIND, project=project, who=who, state=QUEUED, arguments={"ids": chosen}, note="", result={},
+    job = Job(kind=KIND, project=project, who=user_name, state=QUEUED, arguments={"ids": chosen}, note="", result={},
               made_at=datetime.now(UTC))
     session.add(job)
     session.flush()
-    audit.note(session, who, f"{KIND} begun", job=job.id)
+    audit.note(session, user_name, f"{KIND} begun", job=job.id)
 
 
-def recount_each(db: Database, project: str, ids: list[str] | None,
-                 step: Callable[[int, int, str], object] = lambda done, total, name: None) -> dict[str, Any]:
+def recount_all(db: Database, project: str, ids: list[str] | None,
+                step: Callable[[int, int, str], object] = lambda done, total, name: None) -> dict[str, Any]:
     """Count demonstrations of a project anew, with `ids` None all; returns what became of it, as Recounted."""
     if ids is None:
         with db.reading() as session:
@@ -68,24 +68,25 @@ def recount_each(db: Database, project: str, ids: list[str] | None,
 def recount(db: Database, demonstration_id: str) -> bool:
     """Count one anew; returns whether lists showed something else. Raises NotFound, Damaged."""
     with db.reading() as session:
-        found = library.load(session, demonstration_id)
-        held = facets.held(session, demonstration_id, facets.TURN_KINDS)
-        wanted, counted = _wanted(found, held), _counts(found)
-    if held == wanted and all(getattr(found.row, name) == value for name, value in counted.items()):
+        review = library.load(session, demonstration_id)
+        stored = facets.stored_facets(session, demonstration_id, facets.TURN_KINDS)
+        wanted, counted = _wanted(review, stored), _counts(review)
+    if stored == wanted and all(getattr(review.row, name) == value for name, value in counted.items()):
         return False
     with db.writing() as session:
-        found = library.load(session, demonstration_id, lock=True, known=found)
-        for name, value in _counts(found).items():
-            setattr(found.row, name, value)
-        facets.refresh(session, demonstration_id, _wanted(found, held), facets.TURN_KINDS)
+        review = library.load(session, demonstration_id, lock=True, known=review)
+        for name, value in _counts(review).items():
+            setattr(review.row, name, value)
+        facets.refresh(session, demonstration_id, _wanted(review, stored), facets.TURN_KINDS)
     return True
 
 
-def _counts(found: library.Review) -> dict[str, Any]:
-    return {**counts(found.base["turns"], found.turns, found.edits)}
+def _counts(review: library.Review) -> dict[str, Any]:
+    return {**counts(review.base["turns"], review.turns, review.edits)}
 
 
-def _wanted(found: library.Review, held: facets.Facets) -> facets.Facets:
-    if not held and found.row.project != found.row.home:
+def _wanted(review: library.Review, stored: facets.Facets) -> facets.Facets:
+    if not stored and review.row.project != review.row.home:
         return {}  # a copy has none before its first edit
-    return facets.of_turns(found.base["turns"], found.turns, found.edits) | facets.of_labels(found.labels, found.turns)
+    return facets.of_turns(review.base["turns"], review.turns, review.edits) | facets.of_labels(review.labels,
+                                                                                                review.turns)

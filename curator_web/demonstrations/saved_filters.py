@@ -14,7 +14,7 @@ from schemas.text import storable
 
 from .listing import Filter
 
-MOST = 100  # of one person in a project
+MAX_FILTERS = 100  # of one person in a project
 
 
 def saved(db: Database, account: Account) -> list[SavedFilter]:
@@ -28,7 +28,7 @@ def saved(db: Database, account: Account) -> list[SavedFilter]:
 
 def save(db: Database, account: Account, name: str, sought: Filter, shared: bool = False) -> SavedFilter:
     """Keep a filter under a name; one of theirs that has it already is changed. Raises InputError."""
-    name, content = " ".join(storable(name).split()), sought.given()
+    name, content = " ".join(storable(name).split()), sought.parameters()
     if not 0 < len(name) <= FILTER_NAME_LENGTH:
         raise InputError(ErrorText("field name: 1 to %(filter_name_length)s characters",
                                    filter_name_length=FILTER_NAME_LENGTH))
@@ -39,8 +39,8 @@ def save(db: Database, account: Account, name: str, sought: Filter, shared: bool
         own = {row.name: row for row in session.scalars(select(SavedFilter).where(
             SavedFilter.project == account.project, SavedFilter.who == account.name))}
         row = own.get(name)
-        if row is None and len(own) >= MOST:
-            raise InputError(ErrorText("you have %(most)s filters here; remove one first", most=MOST))
+        if row is None and len(own) >= MAX_FILTERS:
+            raise InputError(ErrorText("you have %(most)s filters here; remove one first", most=MAX_FILTERS))
         if row is None:
             row = SavedFilter(project=account.project, who=account.name, name=name, made_at=datetime.now(UTC))
             session.add(row)

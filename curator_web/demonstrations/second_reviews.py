@@ -13,13 +13,13 @@ from curator_web.db.models import SUBMITTED, SecondReview, StatusChange
 from .library import Review
 
 
-def note(session: Session, found: Review, number: int, who: str, now: datetime) -> None:
+def note(session: Session, review: Review, number: int, user_name: str, now: datetime) -> None:
     """Compare what the first person handed in with what the second one made of it; `number` is the decision's."""
     submitted = session.scalars(select(StatusChange).where(
-        StatusChange.demonstration_id == found.row.id, StatusChange.status == SUBMITTED)
+        StatusChange.demonstration_id == review.row.id, StatusChange.status == SUBMITTED)
         .order_by(StatusChange.number.desc()).limit(1)).first()
-    if submitted is None or submitted.edits is None or submitted.who == who:
+    if submitted is None or submitted.edits is None or submitted.who == user_name:
         return
-    handed_in = found.with_edits(found.edits[:submitted.edits])
-    session.add(SecondReview(demonstration_id=found.row.id, number=number, first=submitted.who, second=who,
-                             made_at=now, unchanged=handed_in.current() == found.current()))
+    handed_in = review.with_edits(review.edits[:submitted.edits])
+    session.add(SecondReview(demonstration_id=review.row.id, number=number, first=submitted.who, second=user_name,
+                             made_at=now, unchanged=handed_in.current() == review.current()))

@@ -10,16 +10,16 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.models import ACTIVE, ANNOTATOR, Demonstration, Member, Project, User
-from curator_web.db.training_models import Training, Try
+from curator_web.db.training_models import Training, TrainingAttempt
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account, project_settings
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 
-from . import leases, library, parts, tries
-from .agreement import Row, rows_of
-from .tries import SETTLED, Standing
+from . import leases, library, split_links, training_attempts
+from .agreement import AgreementRow, rows_of
+from .training_attempts import SETTLED, TrainingProgress
 
-AGAIN, THROUGH = DECISIONS = ("again", "through")
+AGAIN, LET_PASS = DECISIONS = ("again", "through")
 PASSED, LET_THROUGH, BELOW, TO_DO, NOTHING = STATES = ("passed", "let-through", "below", "to-do", "nothing")
 ALONE = ErrorText("field ids: training is for teams; make accounts first (demotape user add)")
 DONE = ErrorText("You have done the training. A lead looks at it before there is more for you.")
@@ -30,9 +30,9 @@ class Trainee:
     """An annotator, how far they are, and how far what they answered is like the known answers (`rows`)."""
 
     who: str
-    standing: Standing
+    standing: TrainingProgress
     trained_by: str | None
-    rows: list[Row]
+    rows: list[AgreementRow]
 
     @property
     def state(self) -> str:
@@ -57,7 +57,7 @@ class Overview:
 def choose(db: Database, ids: list[str], account: Account) -> int:
     """Have these demonstrations be training, all or none; returns of how many that is new. Raises NotAllowed, NotFound,
     InputError for one that is not settled or no whole recording."""
-    expect_lead(account)
+    require_lead(account)
     if account.alone:
         raise InputError(ALONE)
     with db.writing() as session:
@@ -68,7 +68,7 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
             if row.status not in SETTLED:
                 raise InputError(ErrorText("demonstration %(id)s is %(status)s; training has those only that are "
                                            "validated or approved", id=row.id, status=row.status))
-            if parts.is_part(row.id, library.load(session, row.id).edits):
+            if split_links.is_part(row.id, library.load(session, row.id).edits):
                 raise InputError(ErrorText("demonstration %(id)s was split; training has whole recordings only",
                                            id=row.id))
             session.add(Training(demonstration_id=row.id, made_by=account.name, made_at=datetime.now(UTC)))
@@ -80,39 +80,41 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
 def take_out(db: Database, ids: list[str], account: Account) -> int:
     """Have these demonstrations be no training any more; returns how many were. What was answered is kept. Raises
     NotAllowed, NotFound."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
-        held = [row.id for row in leases.chosen(session, ids, account) if session.get(Training, row.id)]
-        tries.take_out(session, held)
-        for name in held:
+        in_training = [row.id for row in leases.chosen(session, ids, account) if session.get(Training, row.id)]
+        training_attempts.take_out(session, in_training)
+        for name in in_training:
             audit.note(session, account.name, "training ended", name)
-        return len(held)
+        return len(in_training)
 
 
-def decide(db: Database, who: str, decision: str, account: Account) -> None:
+def decide(db: Database, user_name: str, decision: str, account: Account) -> None:
     """Give an annotator the training again, so that their answers count no more, or let them through. Raises
     NotAllowed, NotFound for who is no annotator of the account's project, InputError."""
-    expect_lead(account)
+    require_lead(account)
     if decision not in DECISIONS:
         raise InputError(ErrorText("field decision: %(decision)r is none; %(which)s are", decision=decision[:40],
                                    which=", ".join(DECISIONS)))
     with db.writing() as session:
-        member = session.get(Member, (account.project, who), with_for_update=True)
+        member = session.get(Member, (account.project, user_name), with_for_update=True)
         if member is None or member.role != ANNOTATOR:
-            raise NotFound(ErrorText("there is no annotator %(who)r in this project", who=who[:80]))
-        now = tries.standing(session, account.project, who)
-        told = {each.original: [each.agreed, each.points] for each in now.answers}
-        audit.note(session, account.name, f"training {decision}", project=account.project, of=who, answers=told)
-        unfinished = [] if decision == AGAIN else [Try.submitted_at.is_(None)]
-        here = select(Demonstration.id).where(Demonstration.project == account.project)
-        tries.end(session, Try.who == who, Try.original.in_(here), *unfinished)
-        member.trained_by = account.name if decision == THROUGH else None
+            raise NotFound(ErrorText("there is no annotator %(who)r in this project", who=user_name[:80]))
+        now = training_attempts.training_progress(session, account.project, user_name)
+        answers = {answer.original: [answer.agreed, answer.points] for answer in now.answers}
+        audit.note(session, account.name, f"training {decision}", project=account.project, of=user_name,
+                   answers=answers)
+        unfinished = [] if decision == AGAIN else [TrainingAttempt.submitted_at.is_(None)]
+        in_project = select(Demonstration.id).where(Demonstration.project == account.project)
+        training_attempts.end(session, TrainingAttempt.who == user_name, TrainingAttempt.original.in_(in_project),
+                              *unfinished)
+        member.trained_by = account.name if decision == LET_PASS else None
 
 
 def overview(db: Database, account: Account) -> Overview:
     """The training of the account's project: a lead's has all annotators, others' themselves."""
     with db.reading() as session:
-        settings = project_settings.of(session, account.project)
+        settings = project_settings.settings_of(session, account.project)
         members = select(Member).join(User, User.name == Member.who).where(
             Member.project == account.project, Member.role == ANNOTATOR, User.state == ACTIVE)
         if not account.leads:
@@ -134,11 +136,11 @@ def is_training(db: Database, demonstration_id: str) -> bool:
 def waits(db: Database, account: Account) -> bool:
     """Whether somebody has done all of their training, and gets no more until a lead has looked at it."""
     with db.writing() as session:
-        now = tries.comes_first(session, account)
+        now = training_attempts.comes_first(session, account)
         return now is not None and not now.left
 
 
 def _trainee(session: Session, member: Member, labels: list[dict]) -> Trainee:
-    now = tries.standing(session, member.project, member.who)
-    told = [(each.original, each.told or {}) for each in now.answers]
-    return Trainee(member.who, now, member.trained_by, rows_of(told, labels))
+    now = training_attempts.training_progress(session, member.project, member.who)
+    observations = [(answer.original, answer.told or {}) for answer in now.answers]
+    return Trainee(member.who, now, member.trained_by, rows_of(observations, labels))

@@ -15,7 +15,7 @@ from curator_web.db.judging_models import PersonLabel, Verdict
 from curator_web.db.models import Demonstration, Project
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from pipeline.evaluate.reliability import Group, Reliability, kappa_interval, reliability
 from pipeline.judging.figures import Figures, figures
 from pipeline.judging.model_judge import Judgement
@@ -29,7 +29,7 @@ SAID = {True: "success", False: "failure"}
 
 
 @dataclass(frozen=True)
-class Taken:
+class AcceptedVerdicts:
     """What came of taking verdicts: how many are new, how many replaced one of the same judge, and how many are of no
     recording in the project, so that they were left out."""
 
@@ -89,76 +89,81 @@ class Results:
     disagreements: list[Disagreement]
 
 
-def take(db: Database, given: Sequence[Judgement], account: Account) -> Taken:
+def store_verdicts(db: Database, judgements: Sequence[Judgement], account: Account) -> AcceptedVerdicts:
     """Keep verdicts, each instead of what the same judge said of the same recording before. Raises NotAllowed,
     InputError for two of one judge about one recording."""
-    expect_lead(account)
-    if len({_key(each) for each in given}) < len(given):
+    require_lead(account)
+    if len({_key(judgement) for judgement in judgements}) < len(judgements):
         raise InputError(ErrorText("a judge judges the same recording twice; leave one of them out"))
     new = replaced = 0
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)  # nobody else takes the same ones meanwhile
-        left = iter(given)
-        while some := list(islice(left, AT_ONCE)):
-            here, held = _known(session, [each.id for each in some], account)
-            for each in (each for each in some if each.id in here):
-                row = held.get(_key(each))
+        remaining = iter(judgements)
+        while batch := list(islice(remaining, AT_ONCE)):
+            in_project, stored = _known(session, [judgement.id for judgement in batch], account)
+            for judgement in (judgement for judgement in batch if judgement.id in in_project):
+                row = stored.get(_key(judgement))
                 replaced, new = replaced + bool(row), new + (not row)
-                _keep(session, row, each, account.project)
+                _store(session, row, judgement, account.project)
         audit.note(session, account.name, "verdicts taken", project=account.project, new=new, replaced=replaced)
-    return Taken(new, replaced, len(given) - new - replaced)
+    return AcceptedVerdicts(new, replaced, len(judgements) - new - replaced)
 
 
 def judges(db: Database, account: Account) -> list[Judge]:
     """Who judged, without what they say. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     counted = (func.count(), func.sum(Verdict.milliseconds), func.sum(Verdict.prompt_tokens),
                func.sum(Verdict.completion_tokens))
     with db.reading() as session:
         rows = session.execute(select(Verdict.judge, Verdict.host, *counted)
                                .join_from(Demonstration, Verdict, _of_demonstration(account))
-                               .where(*judging.there(account)).group_by(Verdict.judge, Verdict.host)
+                               .where(*judging.in_project(account)).group_by(Verdict.judge, Verdict.host)
                                .order_by(Verdict.judge, Verdict.host)).all()
-    return [Judge(judge, host, count, int(milliseconds) / 1000, _whole(prompt), _whole(completion))
+    return [Judge(judge, host, count, int(milliseconds) / 1000, _as_integer(prompt), _as_integer(completion))
             for judge, host, count, milliseconds, prompt, completion in rows]
 
 
 def results(db: Database, account: Account) -> Results:
     """Judges held against people, on what a lead may see of both. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
-        mine = select(PersonLabel.demonstration_id).where(
+        own_labels = select(PersonLabel.demonstration_id).where(
             PersonLabel.project == account.project, PersonLabel.who == account.name, PersonLabel.shown_at.is_not(None))
         tasks = {name: task for name, task in session.execute(
-            select(Demonstration.id, Demonstration.task).where(*judging.there(account), Demonstration.id.in_(mine)))}
+            select(Demonstration.id, Demonstration.task).where(*judging.in_project(account),
+                                                               Demonstration.id.in_(own_labels)))}
         labels = session.scalars(select(PersonLabel).where(
             PersonLabel.project == account.project, PersonLabel.done.is_not(None),
-            PersonLabel.demonstration_id.in_(mine)).order_by(PersonLabel.demonstration_id, PersonLabel.who)).all()
+            PersonLabel.demonstration_id.in_(own_labels)).order_by(PersonLabel.demonstration_id, PersonLabel.who)).all()
         verdicts = session.scalars(select(Verdict).where(
-            Verdict.project == account.project, Verdict.demonstration_id.in_(mine))
+            Verdict.project == account.project, Verdict.demonstration_id.in_(own_labels))
             .order_by(Verdict.demonstration_id, Verdict.judge, Verdict.host)).all()
     said: dict[str, list[bool]] = defaultdict(list)
-    for each in labels:
-        if each.demonstration_id in tasks and each.done is not None:
-            said[each.demonstration_id].append(each.done)
-    counts = {name: Counter(each) for name, each in said.items()}
-    most = {name: each[True] > each[False] for name, each in counts.items() if each[True] != each[False]}
-    found = [_judgement(each) for each in verdicts if each.demonstration_id in tasks]
-    apart = [Disagreement(each.id, tasks[each.id], each.judge, each.host, each.verdict, each.reason,
-                          counts[each.id][True], counts[each.id][False])
-             for each in found if each.id in most and each.verdict != SAID[most[each.id]]]
-    measured = [(judge, _figures(judge, found, most)) for judge in judges(db, account)]
-    return Results(len(tasks), most, len(said) - len(most), _people(said.values()), measured, len(apart), apart[:SHOWN])
+    for label in labels:
+        if label.demonstration_id in tasks and label.done is not None:
+            said[label.demonstration_id].append(label.done)
+    counts = {name: Counter(answers) for name, answers in said.items()}
+    majority = {name: counted[True] > counted[False] for name, counted in counts.items()
+                if counted[True] != counted[False]}
+    judgements = [_judgement(verdict_row) for verdict_row in verdicts if verdict_row.demonstration_id in tasks]
+    disagreements = [Disagreement(judgement.id, tasks[judgement.id], judgement.judge, judgement.host, judgement.verdict,
+                                  judgement.reason,
+                                  counts[judgement.id][True], counts[judgement.id][False])
+                     for judgement in judgements if judgement.id in majority
+                     and judgement.verdict != SAID[majority[judgement.id]]]
+    measured = [(judge, _figures(judge, judgements, majority)) for judge in judges(db, account)]
+    return Results(len(tasks), majority, len(said) - len(majority), _people(said.values()), measured,
+                   len(disagreements), disagreements[:SHOWN])
 
 
-def _figures(judge: Judge, found: Iterable[Judgement], labels: Mapping[str, bool]) -> Figures:
-    return figures(judge.judge, [each for each in found if each.host == judge.host], labels)
+def _figures(judge: Judge, judgements: Iterable[Judgement], labels: Mapping[str, bool]) -> Figures:
+    return figures(judge.judge, [judgement for judgement in judgements if judgement.host == judge.host], labels)
 
 
 def _people(said: Iterable[Sequence[bool]]) -> People | None:
     """What each two said of the same one, who is first by name in the first place; None where nobody did."""
     table: Group = [(SAID[first], SAID[second], count) for (first, second), count in sorted(
-        Counter(pair for each in said for pair in combinations(each, 2)).items())]
+        Counter(pair for answers in said for pair in combinations(answers, 2)).items())]
     return People(reliability([table]), *kappa_interval(table)) if table else None
 
 
@@ -168,24 +173,25 @@ def _of_demonstration(account: Account) -> ColumnElement[bool]:
 
 def _known(session: Session, ids: list[str], account: Account) -> tuple[set[str], dict[tuple[str, str, str], Verdict]]:
     """Which of these recordings are in the project, and what is kept of them."""
-    here = session.scalars(select(Demonstration.id).where(
+    in_project = session.scalars(select(Demonstration.id).where(
         Demonstration.project == account.project, Demonstration.id == Demonstration.recording,
         Demonstration.id.in_(ids)))
-    held = session.scalars(select(Verdict).where(Verdict.project == account.project,
-                                                 Verdict.demonstration_id.in_(ids)))
-    return set(here), {(each.demonstration_id, each.judge, each.host): each for each in held}
+    stored = session.scalars(select(Verdict).where(Verdict.project == account.project,
+                                                   Verdict.demonstration_id.in_(ids)))
+    return set(in_project), {(verdict_row.demonstration_id, verdict_row.judge, verdict_row.host): verdict_row
+                             for verdict_row in stored}
 
 
-def _key(each: Judgement) -> tuple[str, str, str]:
-    return each.id, each.judge, each.host
+def _key(judgement: Judgement) -> tuple[str, str, str]:
+    return judgement.id, judgement.judge, judgement.host
 
 
-def _keep(session: Session, row: Verdict | None, each: Judgement, project: str) -> None:
+def _store(session: Session, row: Verdict | None, judgement: Judgement, project: str) -> None:
     if row is None:
-        row = Verdict(project=project, demonstration_id=each.id, judge=each.judge, host=each.host)
+        row = Verdict(project=project, demonstration_id=judgement.id, judge=judgement.judge, host=judgement.host)
         session.add(row)
-    row.verdict, row.reason, row.milliseconds = each.verdict, each.reason, round(each.seconds * 1000)
-    row.prompt_tokens, row.completion_tokens = each.prompt_tokens, each.completion_tokens
+    row.verdict, row.reason, row.milliseconds = judgement.verdict, judgement.reason, round(judgement.seconds * 1000)
+    row.prompt_tokens, row.completion_tokens = judgement.prompt_tokens, judgement.completion_tokens
 
 
 def _judgement(row: Verdict) -> Judgement:
@@ -193,6 +199,6 @@ def _judgement(row: Verdict) -> Judgement:
                      row.milliseconds / 1000, row.prompt_tokens, row.completion_tokens, "")
 
 
-def _whole(total: int | None) -> int | None:
+def _as_integer(total: int | None) -> int | None:
     """A sum of PostgreSQL's is a decimal number."""
     return None if total is None else int(total)

@@ -29,9 +29,9 @@ from curator_web.db.models import (
     StatusChange,
 )
 from curator_web.db.pair_models import ENDED
-from curator_web.db.training_models import Try
+from curator_web.db.training_models import TrainingAttempt
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
-from curator_web.notifications import telling
+from curator_web.notifications import publish
 from curator_web.users import Account, project_settings
 from curator_web.users.project_settings import ONE, THREE, TWO
 from curator_web.webhooks import events
@@ -40,7 +40,7 @@ from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import agreement, facets, leases, library, pairs, parts, second_reviews, texts, tries
+from . import agreement, facets, leases, library, pairs, search_index, second_reviews, split_links, training_attempts
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -59,18 +59,18 @@ NEXT = {
 
 
 @dataclass(frozen=True)
-class Made:
+class EditResult:
     """An edit that was made: the version after it, whether it had been made before under the same key, the
     demonstration after it, where that was not, and the id of the part that it split off."""
 
     version: int
-    again: bool = False
+    was_replayed: bool = False
     review: library.Review | None = None
     part: str | None = None
 
 
 def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version: int, account: Account,
-         key: str | None = None, known: library.Review | None = None) -> Made:
+         key: str | None = None, known: library.Review | None = None) -> EditResult:
     """Make an edit as `editing.add_edit` does, if this person may; renews the lease and what lists show.
 
     `key` is the sender's own name for this edit: sent again under it, after an answer that was lost, the edit is not
@@ -80,27 +80,27 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(ErrorText("field key: %(key_length)s characters at most", key_length=KEY_LENGTH))
     with db.writing() as session:
-        found = library.load(session, demonstration_id, lock=True, known=known)
-        row = found.row
+        review = library.load(session, demonstration_id, lock=True, known=known)
+        row = review.row
         if key and (before := _made_before(session, row.id, key, change)):
             return before
-        pairs.expect_editable(session, row, account)
-        tries.expect_own(session, row.id, account)
+        pairs.require_editable(session, row, account)
+        training_attempts.require_own_attempt(session, row.id, account)
         may_edit(row, account)
-        made = make_edit(session, found, change, version, account.name)
+        made = make_edit(session, review, change, version, account.name)
         if made is None:  # it changed nothing
-            return Made(version, review=found)
+            return EditResult(version, review=review)
         made.row.key = key
         if change["op"] == "set_outcome":
             audit.note(session, account.name, "outcome checks", row.id, edit=made.row.number)
         leases.touch(session, row, account)
-        after = replace(found, edits=made.edits, folded=made.turns)
-        wanted = facets.of_turns(found.base["turns"], made.turns, made.edits)
+        after = replace(review, edits=made.edits, folded=made.turns)
+        wanted = facets.of_turns(review.base["turns"], made.turns, made.edits)
         wanted |= facets.of_labels(after.labels, made.turns)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        if found.task != after.task:
-            texts.keep(session, row.id, row.site, row.task)
-        return Made(made.version, review=after, part=_part(made.row))
+        if review.task != after.task:
+            search_index.store_text(session, row.id, row.site, row.task)
+        return EditResult(made.version, review=after, part=_part(made.row))
 
 
 def may_edit(row, account: Account) -> None:
@@ -116,30 +116,31 @@ def may_edit(row, account: Account) -> None:
             raise NotAllowed(ErrorText("this demonstration is %(status)s; a validator has it now", status=row.status))
         if row.submitted_by == account.name:
             raise NotAllowed(ErrorText("you submitted this demonstration; somebody else reviews it"))
-    leases.expect_free(row, account)
+    leases.require_free(row, account)
 
 
 def actions(row, account: Account, paired: pairs.Paired | None = None, steps: int = TWO,
-            tried: Try | None = None) -> tuple[str, ...]:
+            attempt: TrainingAttempt | None = None) -> tuple[str, ...]:
     """The statuses that this person can give the demonstration now, the usual one first; `paired`: its pair; `steps`:
     the review steps of its project; `tried`: what it is in training."""
-    if tried:
-        return tries.statuses(tried, account)
+    if attempt:
+        return training_attempts.statuses(attempt, account)
     possible = NEXT[row.status]
     if account.alone:
         return possible
-    mine = row.submitted_by == account.name
+    is_own = row.submitted_by == account.name
     allowed: tuple[str, ...]
     if row.status in OPEN:
         allowed = (SUBMITTED, INVALID)
     elif row.status == SUBMITTED:
         own = (DRAFT, APPROVED) if steps == ONE else (DRAFT,)
         decided = (VALIDATED, APPROVED, RETURNED, INVALID) if steps < THREE else (VALIDATED, RETURNED, INVALID)
-        allowed = own if mine else decided if account.reviews else ()
+        allowed = own if is_own else decided if account.reviews else ()
     elif row.status == VALIDATED:
-        other = row.reviewed_by != account.name or (account.leads and steps < THREE)
-        allowed = () if mine or not account.reviews else (APPROVED, RETURNED, INVALID) if other else (SUBMITTED,)
-    elif steps == ONE and mine and row.status == APPROVED:
+        is_other_reviewer = row.reviewed_by != account.name or (account.leads and steps < THREE)
+        allowed = () if is_own or not account.reviews else (APPROVED, RETURNED,
+                                                            INVALID) if is_other_reviewer else (SUBMITTED,)
+    elif steps == ONE and is_own and row.status == APPROVED:
         allowed = possible if account.leads else (DRAFT,)
     else:
         allowed = possible if account.leads else ()
@@ -164,10 +165,11 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         if status not in NEXT[row.status]:
             raise InputError(ErrorText("field status: this demonstration is %(status)s; it can become %(which)s",
                                        status=row.status, which=" or ".join(NEXT[row.status])))
-        paired, tried = pairs.of(session, row.id, lock=True), tries.expect_own(session, row.id, account)
-        steps = project_settings.of(session, row.home).review_steps
+        paired, tried = pairs.pair_of(session, row.id,
+                                      lock=True), training_attempts.require_own_attempt(session, row.id, account)
+        steps = project_settings.settings_of(session, row.home).review_steps
         _may_decide(session, row, status, account, paired, steps, tried)
-        leases.expect_free(row, account)
+        leases.require_free(row, account)
         now = datetime.now(UTC)
         if paired and paired.state == pairs.SET_ASIDE:  # meanwhile the other one was seen by all
             pairs.close(paired, ENDED, account.name, now)
@@ -178,7 +180,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         if paired and paired.state == pairs.TO_COMPARE:
             agreement.note(session, paired, now)
         if tried:
-            tries.note(session, tried, now)
+            training_attempts.compare_submitted(session, tried, now)
         return row.version
 
 
@@ -201,7 +203,7 @@ def _decide(session: Session, row: Demonstration, status: str, account: Account,
     row.version += 1
     row.changed_at = now
     if status == RETURNED:
-        telling.of_returning(session, row, account.name)
+        publish.of_returning(session, row, account.name)
     events.of_status(session, row, account.name)
 
 
@@ -225,7 +227,7 @@ def change_statuses(db: Database, ids: Iterable[str], status: str, account: Acco
     Raises InputError for too many at once.
     """
     changed, refused = [], {}
-    for name in leases.expect_some(ids):
+    for name in leases.require_some(ids):
         try:
             row = library.listed(db, name, account.project)
             change_status(db, name, status, row.version, account, reason)
@@ -243,25 +245,25 @@ def history(db: Database, demonstration_id: str) -> list[StatusChange]:
                                     .order_by(StatusChange.number)))
 
 
-def _made_before(session: Session, demonstration_id: str, key: str, change: Mapping[str, Any]) -> Made | None:
+def _made_before(session: Session, demonstration_id: str, key: str, change: Mapping[str, Any]) -> EditResult | None:
     row = session.scalars(select(Edit).where(Edit.demonstration_id == demonstration_id, Edit.key == key)).first()
     if row is None:
         return None
-    made, asked = row.content, validated(storable(change), EditSchema(), "edit")
-    if made["op"] == "join" == asked["op"]:  # it was kept with what was found out then
-        asked = {**made, "other": asked.get("other", "")}
-    if made != asked:
+    made, requested = row.content, validated(storable(change), EditSchema(), "edit")
+    if made["op"] == "join" == requested["op"]:  # it was kept with what was found out then
+        requested = {**made, "other": requested.get("other", "")}
+    if made != requested:
         raise Conflict(ErrorText("another edit was made under this key; give each edit a key of its own"))
-    return Made(row.version or 0, again=True, part=_part(row))
+    return EditResult(row.version or 0, was_replayed=True, part=_part(row))
 
 
 def _part(row: Edit) -> str | None:
-    return parts.id_of(row.demonstration_id, row.number) if row.content["op"] == "end_before" else None
+    return split_links.id_of(row.demonstration_id, row.number) if row.content["op"] == "end_before" else None
 
 
 def _may_decide(session: Session, row, status: str, account: Account, paired: pairs.Paired | None,
-                steps: int, tried: Try | None) -> None:
-    pairs.expect_one_only(session, paired, row, account)
+                steps: int, tried: TrainingAttempt | None) -> None:
+    pairs.require_single(session, paired, row, account)
     if status in actions(row, account, paired, steps, tried):
         if (status in (VALIDATED, APPROVED) and not account.alone and steps > ONE
                 and _worked_first(session, row, account.name)):
@@ -283,21 +285,22 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
                                role=account.role, status=row.status, status2=status))
 
 
-def _worked_first(session: Session, row, who: str) -> bool:
+def _worked_first(session: Session, row, user_name: str) -> bool:
     """Whether somebody edited the demonstration, or a part that was joined to it, before that was first submitted;
     later edits make nobody the first."""
     joined = [edit["other"] for _, edit in in_force(library.load(session, row.id).edits) if edit["op"] == "join"]
-    return (_edited_first(session, row.id, who, 0)
-            or any(_edited_first(session, part, who, LAST_NUMBER) for part in joined))
+    return (_edited_first(session, row.id, user_name, 0)
+            or any(_edited_first(session, part, user_name, LAST_NUMBER) for part in joined))
 
 
-def _edited_first(session: Session, demonstration_id: str, who: str, otherwise: int) -> bool:
+def _edited_first(session: Session, demonstration_id: str, user_name: str, otherwise: int) -> bool:
     """As above, of one alone; `otherwise`: up to which of its edits, where it never was submitted."""
     submitted = session.scalar(select(func.min(StatusChange.edits)).where(
         StatusChange.demonstration_id == demonstration_id, StatusChange.status == SUBMITTED))
     last = otherwise if submitted is None else submitted
-    mine = select(Edit.number).where(Edit.demonstration_id == demonstration_id, Edit.who == who, Edit.number <= last)
-    return session.scalars(mine.limit(1)).first() is not None
+    own_edits = select(Edit.number).where(Edit.demonstration_id == demonstration_id, Edit.who == user_name,
+                                          Edit.number <= last)
+    return session.scalars(own_edits.limit(1)).first() is not None
 
 
 def _hand_on(row, status: str, account: Account) -> None:

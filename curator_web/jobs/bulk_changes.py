@@ -23,22 +23,23 @@ def begin(db: Database, jobs: Jobs, change: bulk.Change, sought: Filter, count: 
 
     Raises InputError, NotAllowed and Conflict; then nothing is changed.
     """
-    bulk.expect(db, change, account)
-    ids = bulk.found_now(db, sought, count, account)
+    bulk.require_permitted(db, change, account)
+    ids = bulk.confirmed_ids(db, sought, count, account)
     if count <= AT_ONCE:
-        return bulk.change_each(db, change, ids, account)
-    arguments = {"change": asdict(change), "found": sought.given(), "count": count, "alone": account.alone}
+        return bulk.change_one_by_one(db, change, ids, account)
+    arguments = {"change": asdict(change), "found": sought.parameters(), "count": count, "alone": account.alone}
     return jobs.add(KIND, account.name, arguments, project=account.project)
 
 
 def run(db: Database, job: Job, step: Step) -> dict[str, Any]:
     """The job: what is sought is looked for again, with the rights that who began it has now. Raises as `begin`."""
     change, account = change_of(job), _account(db, job)
-    bulk.expect(db, change, account)
+    bulk.require_permitted(db, change, account)
     count = job.arguments["count"]
     done = bulk.done_since(db, change, account, job.made_at) if job.tries > 1 else set()
-    ids = bulk.found_now(db, exact_filter(job.arguments["found"]), count, account, done)
-    outcome = bulk.change_each(db, change, ids, account, lambda tried: step(len(done) + tried, count, change.words))
+    ids = bulk.confirmed_ids(db, exact_filter(job.arguments["found"]), count, account, done)
+    outcome = bulk.change_one_by_one(db, change, ids, account,
+                                     lambda tried: step(len(done) + tried, count, change.words))
     outcome.found, outcome.changed = count, outcome.changed + len(done)
     return asdict(outcome)
 

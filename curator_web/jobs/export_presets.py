@@ -15,13 +15,13 @@ from curator_web.db.models import Project
 from curator_web.db.project_settings_models import PRESET_NAME_LENGTH, ExportPreset
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account, project_settings
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from schemas.files import validated
 from schemas.text import storable
 
 from .export_request import ExportRequestSchema, narrowed, rule
 
-MOST = 100  # of a project
+MAX_PRESETS = 100  # of a project
 LENGTH = 200_000  # characters of a preset's options as JSON; all of them are read where presets are listed
 _SCHEMA = ExportRequestSchema()
 
@@ -48,7 +48,7 @@ class Preset:
 
 def presets(db: Database, account: Account) -> list[Preset]:
     """Those of the account's project, by name. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         rows = session.scalars(select(ExportPreset).where(ExportPreset.project == account.project)
                                .order_by(ExportPreset.name, ExportPreset.id)).all()
@@ -57,7 +57,7 @@ def presets(db: Database, account: Account) -> list[Preset]:
 
 def get(db: Database, account: Account, preset_id: int) -> Preset:
     """One of them. Raises NotAllowed, NotFound."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         row = _row(session, account, preset_id)
     return Preset(row, _problem(row))
@@ -65,15 +65,15 @@ def get(db: Database, account: Account, preset_id: int) -> Preset:
 
 def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) -> Preset:
     """Keep options under a name; a preset that has it already is changed. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     name, content = _name(name), _content(options)
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
         row = _named(session, account.project, name)
         if row is None:
             if len(session.scalars(select(ExportPreset.id).where(
-                    ExportPreset.project == account.project)).all()) >= MOST:
-                raise InputError(ErrorText("there is room for %(most)s presets; delete one first", most=MOST))
+                    ExportPreset.project == account.project)).all()) >= MAX_PRESETS:
+                raise InputError(ErrorText("there is room for %(most)s presets; delete one first", most=MAX_PRESETS))
             row = ExportPreset(project=account.project, name=name)
             session.add(row)
         _change(row, account, content)
@@ -85,15 +85,15 @@ def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) 
 def change(db: Database, account: Account, preset_id: int, name: str | None = None,
            options: Mapping[str, Any] | None = None) -> Preset:
     """Give a preset another name or other options. Raises NotAllowed, NotFound, InputError for a name that is taken."""
-    expect_lead(account)
+    require_lead(account)
     content = None if options is None else _content(options)
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
         row = _row(session, account, preset_id)
         if name is not None:
             name = _name(name)
-            other = _named(session, account.project, name)
-            if other and other.id != row.id:
+            namesake = _named(session, account.project, name)
+            if namesake and namesake.id != row.id:
                 raise InputError(ErrorText("field name: there is a preset %(name)r already", name=name))
             row.name = name
         _change(row, account, row.content if content is None else content)
@@ -103,20 +103,20 @@ def change(db: Database, account: Account, preset_id: int, name: str | None = No
 
 def remove(db: Database, account: Account, preset_id: int) -> None:
     """Forget a preset. Raises NotAllowed, NotFound."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
         row = _row(session, account, preset_id)
         session.delete(row)
         audit.note(session, account.name, "preset removed", project=account.project, preset=preset_id)
 
 
-def request_for(db: Database, project: str, given: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
+def request_for(db: Database, project: str, options: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
     """What an export of a project is asked for, as its job has it: what is given, over the options of the preset that
     it may name (`preset`); with the project's split rule where it tells none. Raises InputError."""
-    asked = {name: value for name, value in given.items() if name != "preset"}
-    if given.get("preset"):
-        asked = options_of(db, project, given["preset"]) | asked
-    request = validated(asked, _SCHEMA, where)
+    requested = {name: value for name, value in options.items() if name != "preset"}
+    if options.get("preset"):
+        requested = options_of(db, project, options["preset"]) | requested
+    request = validated(requested, _SCHEMA, where)
     if "splits" not in request:
         request["splits"] = project_settings.split_rule(db, project)
     rule(request)  # complains of it now

@@ -11,15 +11,15 @@ from schemas.actors import ACTORS
 from schemas.intents import BROWSER_INTENTS
 from schemas.parts import Strict
 
-_MOST = validate.Length(max=100)
+_MAX_ENTRIES = validate.Length(max=100)
 _NAME = validate.Length(min=1, max=200)
 # What is no matter of the selection, by the name that `pipeline.export.export` has for it.
 _OPTIONS = ("grammar", "screenshots", "names", "ocr")
 
 
 def _names(description: str, choices: Any = None) -> fields.List:
-    each = fields.String(validate=validate.OneOf(choices) if choices else _NAME)
-    return fields.List(each, load_default=list, validate=_MOST, metadata={"description": description})
+    name_field = fields.String(validate=validate.OneOf(choices) if choices else _NAME)
+    return fields.List(name_field, load_default=list, validate=_MAX_ENTRIES, metadata={"description": description})
 
 
 def _choice(description: str, choices: Any) -> fields.String:
@@ -44,7 +44,8 @@ class ExportRequestSchema(Strict):
     actors = _names("only what these did", ACTORS)
     websites = _names("only demonstrations that were on one of these")
     labels = fields.Dict(keys=fields.String(validate=_NAME), values=fields.String(validate=_NAME), load_default=dict,
-                         validate=_MOST, metadata={"description": "only demonstrations with these labels in `splits`"})
+                         validate=_MAX_ENTRIES,
+                         metadata={"description": "only demonstrations with these labels in `splits`"})
     intents = _names("only actions of these kinds, and chat", BROWSER_INTENTS)
     good_screenshots = _flag("only actions with a good screenshot, and chat")
     without_checks = _names("only actions without checks of these kinds, and chat")
@@ -59,9 +60,9 @@ class ExportRequestSchema(Strict):
 
 def selection(request: dict[str, Any]) -> Selection:
     """The demonstrations and turns that are asked for."""
-    given = {name: request[name] for name in Selection.__dataclass_fields__}
-    return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-                     | {"status": given["status"] or ""})
+    arguments = {name: request[name] for name in Selection.__dataclass_fields__}
+    return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
+                     | {"status": arguments["status"] or ""})
 
 
 def rule(request: dict[str, Any]) -> Rule | None:

@@ -10,7 +10,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations import damage
 from curator_web.demonstrations.library import exportable, selected
-from curator_web.demonstrations.told_secrets import told_secrets
+from curator_web.demonstrations.reported_secrets import reported_secrets
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import RecordingStore
 from pipeline.export import InOrder, LeftOut, export
@@ -48,16 +48,18 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
         sources = InOrder(exportable(db, store, wanted, damaged, not_selected, job.project))
         try:
             summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
-                             not_selected=not_selected, limited=True, secret_digests=told_secrets(db, store), **chosen)
+                             not_selected=not_selected, limited=True,
+                             secret_digests=reported_secrets(db, store), **chosen)
         finally:
             damage.note(db, damaged, names)
         step(total, total, "packing")
         _pack(written, packed, f"demotape-{format_}-{job_id}")
         size = packed.stat().st_size
-        store.files.keep(file_of(job_id), packed)
+        store.files.save(file_of(job_id), packed)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    damaged_shown = [{"id": each.id, "reason": store.without_paths(each.reason)} for each in damaged[:DAMAGED_SHOWN]]
+    damaged_shown = [{"id": left_out.id, "reason": store.without_paths(left_out.reason)}
+                     for left_out in damaged[:DAMAGED_SHOWN]]
     left_out = [f"{count} × {reason}" for reason, count in summary.reasons()[:20]]
     return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
             "size": size, "damaged": len(damaged), "damaged_first": damaged_shown}

@@ -8,7 +8,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import QUEUED, RUNNING, Job
 from curator_web.db.models import Demonstration
 from curator_web.demonstrations import library, outcomes
-from curator_web.errors import Away, DemotapeError, ErrorText, InputError
+from curator_web.errors import DemotapeError, ErrorText, InputError, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from pipeline.outcomes import session_checks
@@ -20,7 +20,7 @@ from schemas.outcome_types import Outcome
 from .queue import Jobs, Step
 
 KIND = "trial"
-_LOOKED_THROUGH = 200  # of the last trials of a project, for that of one demonstration
+_MAX_TRIALS_SEARCHED = 200  # of the last trials of a project, for that of one demonstration
 _PROCESSES = Processes(1, niceness=10)
 _ALLOWANCE = Allowance(limits.TRIAL_SECONDS, limits.WORK_MEMORY, limits.JOB_CLOCK)
 
@@ -40,34 +40,34 @@ def latest(db: Database, demonstration_id: str) -> Job | None:
     with db.reading() as session:
         home = session.scalars(select(Demonstration.project).where(Demonstration.id == demonstration_id)).one()
         rows = session.execute(select(Job.id, Job.arguments).where(Job.kind == KIND, Job.project == home)
-                               .order_by(Job.id.desc()).limit(_LOOKED_THROUGH))
-        found = next((number for number, given in rows if given["demonstration"] == demonstration_id), None)
-        return session.get(Job, found) if found else None
+                               .order_by(Job.id.desc()).limit(_MAX_TRIALS_SEARCHED))
+        job_id = next((number for number, arguments in rows if arguments["demonstration"] == demonstration_id), None)
+        return session.get(Job, job_id) if job_id else None
 
 
 def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, Any]:
     """The job: returns the checks and a row for each session, those that could not be tried with the reason."""
-    found = library.review(db, job.arguments["demonstration"])
-    outcome = found.outcome
+    review = library.review(db, job.arguments["demonstration"])
+    outcome = review.outcome
     if outcome is None:
         raise InputError(ErrorText("the outcome checks were taken away meanwhile"))
-    home, rows = store.open(found.row.recording), []
-    ids = outcomes.of_same_task(db, found.row)
-    for number, each in enumerate(ids):
-        step(number, len(ids), each)
-        rows.append({"id": each} | _row(db, store, each, outcome, home))
-    return {"demonstration": found.row.id, "outcome": outcome, "rows": rows}
+    home, rows = store.open(review.row.recording), []
+    ids = outcomes.of_same_task(db, review.row)
+    for number, demonstration_id in enumerate(ids):
+        step(number, len(ids), demonstration_id)
+        rows.append({"id": demonstration_id} | _row(db, store, demonstration_id, outcome, home))
+    return {"demonstration": review.row.id, "outcome": outcome, "rows": rows}
 
 
 def _row(db: Database, store: RecordingStore, demonstration_id: str, outcome: Outcome, home: Recording
          ) -> dict[str, Any]:
     try:
-        found = library.review(db, demonstration_id)
-        recording = store.open(found.row.recording)
+        review = library.review(db, demonstration_id)
+        recording = store.open(review.row.recording)
         return _PROCESSES.run(_ALLOWANCE, f"recording {recording.id}", session_checks.try_on_session, recording,
                               outcome, home,
-                              found.part)
-    except Away:
+                              review.part)
+    except ServiceUnavailable:
         raise
     except DemotapeError as error:
         return {"failed": store.without_paths(str(error))}

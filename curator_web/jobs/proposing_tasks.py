@@ -8,7 +8,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import Job
 from curator_web.errors import ErrorText, InputError
 from curator_web.tasks import proposing
-from curator_web.tasks.proposing import Wish
+from curator_web.tasks.proposing import ProposalRequest
 from curator_web.users import Account
 from pipeline.model_endpoint import ModelSettings, complete
 
@@ -18,15 +18,16 @@ KIND = "proposals"
 _REASONS = 5  # why entries were none; of others only their number is told
 
 
-def begin(jobs: Jobs, model: ModelSettings | None, account: Account, wished: Wish, messages: Sequence[dict[str, str]]
+def begin(jobs: Jobs, model: ModelSettings | None, account: Account, wished: ProposalRequest,
+          messages: Sequence[dict[str, str]]
           ) -> int:
     """Have the messages sent; returns the job's id. Raises InputError where no model is set."""
-    name = expect_model(model).name
+    name = require_model(model).name
     arguments = {"wish": asdict(wished), "messages": list(messages), "model": name}
     return jobs.add(KIND, account.name, arguments, project=account.project)
 
 
-def expect_model(model: ModelSettings | None) -> ModelSettings:
+def require_model(model: ModelSettings | None) -> ModelSettings:
     """The model that is set; raises InputError."""
     if model is None:
         raise InputError(ErrorText("there is no model here; who runs the server can set one (DEMOTAPE_MODEL_URL)"))
@@ -35,12 +36,12 @@ def expect_model(model: ModelSettings | None) -> ModelSettings:
 
 def run(db: Database, model: ModelSettings | None, job: Job, step: Step) -> dict[str, Any]:
     """The job. Raises ModelFailed, InputError for an answer that is none; then nothing is stored."""
-    settings = expect_model(model)
+    settings = require_model(model)
     if settings.name != job.arguments["model"]:
         raise InputError(ErrorText("another model is set by now; ask again"))
     step(0, None, "waiting for the model")
     answer = complete(settings, job.arguments["messages"])
-    outcome = proposing.store(db, job.project, answer, Wish(**job.arguments["wish"]), settings.name)
+    outcome = proposing.store(db, job.project, answer, ProposalRequest(**job.arguments["wish"]), settings.name)
     reasons = outcome.wrong.most_common(_REASONS)
     return {"proposed": outcome.proposed, "alike": outcome.alike, "wrong": outcome.wrong.total(),
             "reasons": [f"{count} × {reason}" for reason, count in reasons]}

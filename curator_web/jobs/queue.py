@@ -22,15 +22,24 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.job_models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
 from curator_web.db.models import MAIN
-from curator_web.errors import Away, Conflict, DatabaseAway, DemotapeError, NoRoom, NotAllowed, NotFound
-from curator_web.notifications import telling
+from curator_web.errors import (
+    Conflict,
+    DatabaseUnavailable,
+    DemotapeError,
+    DiskFull,
+    NotAllowed,
+    NotFound,
+    ServiceUnavailable,
+)
+from curator_web.notifications import publish
 from curator_web.users import Account
 from curator_web.webhooks import events
 from schemas.files import is_disk_full
 
 BEAT = 5.0  # seconds between two signs of life
 SILENCE = timedelta(seconds=20)  # after it a worker counts as gone
-OFTEN, TRIES = 3, 10  # times that a server was stopped while it did a job: then it rests longer; then it has failed
+# times that a server was stopped while it did a job: then the job rests longer; then it has failed
+PAUSE_AFTER_STOPS, MAX_ATTEMPTS = 3, 10
 LONGER = 3  # times the silence
 FIRST_PAUSE, LAST_PAUSE = timedelta(seconds=5), timedelta(seconds=60)  # before what was away is asked again
 PATIENCE = timedelta(days=7)  # how long something may be away
@@ -43,7 +52,7 @@ Work = Callable[[Job, Step], dict[str, Any]]  # what a kind of job does
 _log = logging.getLogger(__name__)
 
 
-class Beside(Protocol):
+class Dispatcher(Protocol):
     """Something else that works in the background, as long as this process works on jobs."""
 
     def start(self) -> None:
@@ -58,15 +67,16 @@ class Jobs:
 
     `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
     words as users may read them. `beside` is begun and ended with this. `patience`: how long a job waits for something
-    that is away before it fails. `expect_room`: raises NoRoom while the disk is full; what fails then waits, too.
+    that is away before it fails. `require_room`: raises DiskFull while the disk is full; what fails then waits, too.
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,
-                 chores: Sequence[Callable[[], object]] = (), tell: Callable[[str], str] = str,
-                 beside: Beside | None = None, patience: timedelta = PATIENCE,
-                 expect_room: Callable[[], object] = lambda: None):
+                 chores: Sequence[Callable[[], object]] = (), describe: Callable[[str], str] = str,
+                 dispatcher: Dispatcher | None = None, patience: timedelta = PATIENCE,
+                 require_room: Callable[[], object] = lambda: None):
         self._db, self._kinds, self._silence, self._chores = db, kinds, silence, chores
-        self._tell, self._beside, self._patience, self._expect_room = tell, beside, patience, expect_room
+        self._translate, self._dispatcher = describe, dispatcher
+        self._patience, self._require_room = patience, require_room
         self._chores_at = 0.0  # when they are due
         self._away_at = -math.inf  # when the database was last away
         self._name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -83,36 +93,36 @@ class Jobs:
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, daemon=True, name="jobs")
             self._thread.start()
-            if self._beside:
-                self._beside.start()
+            if self._dispatcher:
+                self._dispatcher.start()
 
     def close(self) -> None:
         """End after the job that is being done."""
         self._end.set()
         self._wake.set()
-        if self._beside:
-            self._beside.close()
+        if self._dispatcher:
+            self._dispatcher.close()
         if self._thread:
             self._thread.join()
 
-    def add(self, kind: str, who: str, arguments: dict[str, Any], db: Database | None = None,
+    def add(self, kind: str, user_name: str, arguments: dict[str, Any], db: Database | None = None,
             project: str = MAIN) -> int:
         """Queue a job of a project and return its id.
 
         With a `db` that is inside somebody else's transaction, the job is there when that is; then call `wake`.
         """
         with (db or self._db).writing() as session:
-            job = Job(kind=kind, project=project, who=who, state=QUEUED, arguments=arguments, note="", result={},
+            job = Job(kind=kind, project=project, who=user_name, state=QUEUED, arguments=arguments, note="", result={},
                       made_at=datetime.now(UTC))
             session.add(job)
             session.flush()
-            audit.note(session, who, f"{kind} begun", job=job.id)
+            audit.note(session, user_name, f"{kind} begun", job=job.id)
             number = job.id
         if db is None:
             self.wake()
         return number
 
-    def again(self, job_id: int, account: Account) -> Job:
+    def retry(self, job_id: int, account: Account) -> Job:
         """Queue a job that failed once more, with what it was given. Raises NotFound, NotAllowed for somebody else's,
         Conflict for one that has not failed."""
         with self._db.writing() as session:
@@ -171,7 +181,7 @@ class Jobs:
             try:
                 while not self._end.is_set() and (job := self._claim()):
                     self._do(job)
-            except (DatabaseAway, NoRoom) as error:
+            except (DatabaseUnavailable, DiskFull) as error:
                 self._away_at = time.monotonic()
                 _log.error("jobs: cannot look for work: %s", error)
             except Exception:
@@ -201,7 +211,7 @@ class Jobs:
             job.tries += 1
             job.worker, job.beat_at, job.state = self._name, now, RUNNING
             job.next_at = None
-            if job.tries > TRIES:
+            if job.tries > MAX_ATTEMPTS:
                 job.state, job.note, job.ended_at = JOB_FAILED, "the server was stopped by it again and again", now
                 _note_end(session, job, "stopped")
                 return None
@@ -209,7 +219,7 @@ class Jobs:
 
     def _open(self, now: datetime):
         silent = (Job.state == RUNNING) & or_(Job.beat_at.is_(None), Job.beat_at < case(
-            (Job.tries < OFTEN, now - self._silence), else_=now - LONGER * self._silence))
+            (Job.tries < PAUSE_AFTER_STOPS, now - self._silence), else_=now - LONGER * self._silence))
         if time.monotonic() - self._away_at < self._silence.total_seconds():
             silent &= false()  # nobody could give a sign of life
         due = (Job.state == QUEUED) & or_(Job.next_at.is_(None), Job.next_at <= now)
@@ -225,7 +235,7 @@ class Jobs:
             nonlocal reported
             if time.monotonic() - reported > 0.3:
                 reported = time.monotonic()
-                with suppress(DatabaseAway, NoRoom):  # it is told at the next step
+                with suppress(DatabaseUnavailable, DiskFull):  # it is told at the next step
                     self._set(job.id, done=done, total=total, note=note[:500])
 
         ended: dict[str, Any]
@@ -235,7 +245,7 @@ class Jobs:
         except Exception as error:
             waiting = self._waiting(job, error, began)
             failure = "" if waiting else type(error).__name__
-            ended = waiting or {"state": JOB_FAILED, "note": self._told(error)[:NOTE_LENGTH]} | self._ended()
+            ended = waiting or {"state": JOB_FAILED, "note": self._describe(error)[:NOTE_LENGTH]} | self._ended()
         else:
             ended = {"state": DONE, "result": result, "note": ""} | self._ended()
         finally:
@@ -246,25 +256,25 @@ class Jobs:
     def _waiting(self, job: Job, error: Exception, began: datetime) -> dict[str, Any] | None:
         """What is noted of a job that met something that is away; None where it has failed. The longer that is away,
         the longer it is until it is asked again."""
-        if not isinstance(error, Away):
+        if not isinstance(error, ServiceUnavailable):
             if not (is_disk_full(error) or self._is_full()):
                 return None
-            error = NoRoom(NoRoom.told)
+            error = DiskFull(DiskFull.message)
         now = datetime.now(UTC)
         # What was away before it worked for a while is another matter.
         since = job.waits_since if job.waits_since and now - began < LAST_PAUSE else now
         if now - since > self._patience:
             return None
-        _log.error("job %d waits for the %s: %s", job.id, error.what, error)
+        _log.error("job %d waits for the %s: %s", job.id, error.service, error)
         pause = min(max((now - since) / 2, FIRST_PAUSE), LAST_PAUSE)
-        return {"state": QUEUED, "waits_for": error.what, "waits_since": since, "next_at": now + pause,
+        return {"state": QUEUED, "waits_for": error.service, "waits_since": since, "next_at": now + pause,
                 "tries": job.tries - 1, "worker": None, "note": ""}
 
     def _is_full(self) -> bool:
         """Whether what fails now may have failed because of that."""
         try:
-            self._expect_room()
-        except NoRoom:
+            self._require_room()
+        except DiskFull:
             return True
         return False
 
@@ -278,31 +288,31 @@ class Jobs:
         while True:
             try:
                 return self._set(job_id, failure, **fields)
-            except (DatabaseAway, NoRoom) as error:
+            except (DatabaseUnavailable, DiskFull) as error:
                 _log.error("jobs: cannot tell how job %d ended: %s", job_id, error)
                 if self._end.wait(BEAT):
                     return None
 
     def _beat(self, job_id: int, stop: threading.Event) -> None:
         while not stop.wait(BEAT):
-            with suppress(DatabaseAway, NoRoom):
+            with suppress(DatabaseUnavailable, DiskFull):
                 self._set(job_id, beat_at=datetime.now(UTC))
 
-    def _told(self, error: Exception) -> str:
+    def _describe(self, error: Exception) -> str:
         """Why a job failed, for who began it; of faults of the app's own nothing is told."""
-        if isinstance(error, Away):
+        if isinstance(error, ServiceUnavailable):
             _log.error("%s", error)
-            return error.told
+            return error.message
         if isinstance(error, DemotapeError):
-            return self._tell(str(error))
+            return self._translate(str(error))
         _log.error("a job failed", exc_info=error)
         return "the fault is in the review app; it is in its log"
 
     def _set(self, job_id: int, failure: str = "", **fields) -> None:
         """Only of a job that nobody else has taken over meanwhile. `failure`: the kind of error that ended it."""
         with self._db.writing() as session:
-            mine = select(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
-            if job := session.scalars(mine.with_for_update()).first():
+            own_job = select(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
+            if job := session.scalars(own_job.with_for_update()).first():
                 for name, value in fields.items():
                     setattr(job, name, value)
                 if job.ended_at:
@@ -312,5 +322,5 @@ class Jobs:
 def _note_end(session: Session, job: Job, failure: str) -> None:
     if failure:
         audit.note(session, job.who, f"{job.kind} job failed", job=job.id, error=failure)
-    telling.of_job(session, job)
+    publish.of_job(session, job)
     events.of_job(session, job)

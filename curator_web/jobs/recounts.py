@@ -7,7 +7,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations import recounting
 from curator_web.demonstrations.recounting import KIND
-from curator_web.tasks import ends
+from curator_web.tasks import expected_end
 from curator_web.users import Account, project_settings
 
 from .queue import Jobs, Step
@@ -15,21 +15,21 @@ from .queue import Jobs, Step
 __all__ = ["KIND", "change_settings", "run"]
 
 
-def change_settings(db: Database, jobs: Jobs, account: Account, given: Mapping[str, Any]) -> None:
+def change_settings(db: Database, jobs: Jobs, account: Account, changes: Mapping[str, Any]) -> None:
     """Set what is given for the account's project, all of it or nothing: fields of `project_settings.SettingsSchema`,
     and `answers_shown`. Raises NotAllowed, InputError."""
-    settings = {name: value for name, value in given.items() if name != "answers_shown"}
+    settings = {name: value for name, value in changes.items() if name != "answers_shown"}
     with db.together() as (session, joined):
         changed = project_settings.change(session, account, settings)
-        if "answers_shown" in given:
-            ends.show_answers(joined, account, given["answers_shown"])
+        if "answers_shown" in changes:
+            expected_end.show_answers(joined, account, changes["answers_shown"])
         recounted = changed & {*project_settings.COUNTED}
         if recounted:
-            recounting.ask(session, account.project, account.name)
+            recounting.queue_recount(session, account.project, account.name)
     if recounted:
         jobs.wake()
 
 
 def run(db: Database, job: Job, step: Step) -> dict[str, Any]:
     """The job: what lists show of a project's demonstrations, by what is set when each comes to its turn."""
-    return recounting.recount_each(db, job.project, job.arguments["ids"], step)
+    return recounting.recount_all(db, job.project, job.arguments["ids"], step)

@@ -12,8 +12,8 @@ from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.job_models import QUEUED, RUNNING, Job
 from curator_web.db.models import Demonstration
-from curator_web.demonstrations import library, proving
-from curator_web.errors import Away, Conflict, DemotapeError, ErrorText, InputError, NotFound
+from curator_web.demonstrations import library, replay_proofs
+from curator_web.errors import Conflict, DemotapeError, ErrorText, InputError, NotFound, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from recorder.reader import Recording
@@ -24,7 +24,7 @@ from schemas.types import State
 from .queue import Jobs, Step
 
 KIND = "replay"
-MOST = 200  # demonstrations of one job
+MAX_DEMONSTRATIONS = 200  # demonstrations of one job
 REFUSED_SHOWN = 20
 # Runs a demonstration again: told how many of its turns are done, and given what keeps a screenshot and names its blob,
 # and the state that its last turn led to where that is not the recording's last.
@@ -40,12 +40,12 @@ def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], a
     if KIND not in jobs.kinds:
         raise Conflict(ErrorText("this server does not run demonstrations again"))
     ids = list(dict.fromkeys(ids))
-    if not 0 < len(ids) <= MOST:
-        raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MOST))
-    for each in ids:
-        row = library.listed(db, each)
+    if not 0 < len(ids) <= MAX_DEMONSTRATIONS:
+        raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MAX_DEMONSTRATIONS))
+    for demonstration_id in ids:
+        row = library.listed(db, demonstration_id)
         if row.home != account.project:
-            raise NotFound(ErrorText("there is no demonstration %(each)r", each=each))
+            raise NotFound(ErrorText("there is no demonstration %(each)r", each=demonstration_id))
         if len(ids) == 1 and not can_run(store.open(row.recording)):
             raise InputError(ErrorText("the network of this recording was not kept, so it cannot be run again; record "
                                        "with --replayable"))
@@ -64,7 +64,7 @@ def latest(db: Database, demonstration_id: str) -> Job | None:
     with db.reading() as session:
         home = session.scalars(select(Demonstration.project).where(Demonstration.id == demonstration_id)).one()
         rows = session.scalars(select(Job).where(Job.kind == KIND, Job.project == home).order_by(Job.id.desc())
-                               .limit(MOST))
+                               .limit(MAX_DEMONSTRATIONS))
         return next((job for job in rows if job.arguments["ids"] == [demonstration_id]), None)
 
 
@@ -72,39 +72,39 @@ def run(run_again: RunAgain, db: Database, store: RecordingStore, job: Job, step
     """The job: returns how many came to each verdict, and why some could not be run; that of one alone is raised."""
     ids: list[str] = job.arguments["ids"]
     verdicts, refused = Counter[str](), list[dict[str, str]]()
-    for number, each in enumerate(ids):
-        told = partial(_told, step, number, len(ids), each)
+    for number, demonstration_id in enumerate(ids):
+        report = partial(_report, step, number, len(ids), demonstration_id)
         try:
-            verdicts[_run_one(run_again, db, store, each, job.who, told)] += 1
-        except Away:
+            verdicts[_run_one(run_again, db, store, demonstration_id, job.who, report)] += 1
+        except ServiceUnavailable:
             raise
         except DemotapeError as error:
             if len(ids) == 1:
                 raise
-            refused.append({"id": each, "reason": store.without_paths(str(error))})
-    one = {"demonstration": ids[0]} if len(ids) == 1 else {}
-    return {**one, "demonstrations": len(ids), "verdicts": dict(verdicts), "refused": len(refused),
+            refused.append({"id": demonstration_id, "reason": store.without_paths(str(error))})
+    single = {"demonstration": ids[0]} if len(ids) == 1 else {}
+    return {**single, "demonstrations": len(ids), "verdicts": dict(verdicts), "refused": len(refused),
             "first": refused[:REFUSED_SHOWN]}
 
 
-def _told(step: Step, number: int, of: int, name: str, done: int, turns: int) -> None:
-    if of == 1:
+def _report(step: Step, number: int, total: int, name: str, done: int, turns: int) -> None:
+    if total == 1:
         step(done, turns, name)
     else:
-        step(number, of, name)
+        step(number, total, name)
 
 
-def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstration_id: str, who: str,
-             told: Callable[[int, int], None]) -> str:
-    found = library.review(db, demonstration_id)
-    recording = store.open(found.row.recording)
-    proof = run_again(recording, found.checked(), told, partial(store.keep, recording), found.state_after)
+def _run_one(run_again: RunAgain, db: Database, store: RecordingStore, demonstration_id: str, user_name: str,
+             report: Callable[[int, int], None]) -> str:
+    review = library.review(db, demonstration_id)
+    recording = store.open(review.row.recording)
+    proof = run_again(recording, review.checked(), report, partial(store.store_blob, recording), review.state_after)
     with db.writing() as session:
-        _keep(session, demonstration_id, proof, who)
+        _store(session, demonstration_id, proof, user_name)
     return proof["verdict"]
 
 
-def _keep(session: Session, demonstration_id: str, proof: Proof, who: str) -> None:
-    now = library.load(session, demonstration_id, lock=True)  # somebody may have changed it meanwhile
-    proving.take(session, now.row, now.turns, proof, who)
-    audit.note(session, who, "run again", demonstration_id, verdict=proof["verdict"])
+def _store(session: Session, demonstration_id: str, proof: Proof, user_name: str) -> None:
+    review = library.load(session, demonstration_id, lock=True)  # somebody may have changed it meanwhile
+    replay_proofs.store_proof(session, review.row, review.turns, proof, user_name)
+    audit.note(session, user_name, "run again", demonstration_id, verdict=proof["verdict"])

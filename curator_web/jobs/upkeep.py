@@ -13,7 +13,7 @@ from curator_web.db.database import Database
 from curator_web.db.job_models import DONE, JOB_FAILED, Job
 from curator_web.db.models import BaseTurns, Demonstration, Upload
 from curator_web.demonstrations.damage import blobs_of
-from curator_web.errors import Away, NotFound
+from curator_web.errors import NotFound, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from schemas import DemotapeError
@@ -40,7 +40,7 @@ class Finding:
 
 def check(db: Database, store: RecordingStore, progress: Progress = lambda done, total: None) -> Iterator[Finding]:
     """What does not fit between database and storage. Every recording is opened, and every picture and page that a
-    demonstration began with is looked for. Raises DatabaseAway, StoreAway."""
+    demonstration began with is looked for. Raises DatabaseUnavailable, StoreUnavailable."""
     with db.reading() as session:
         owners = {row.recording: row.id for row in session.execute(
             select(BaseTurns.demonstration_id.label("id"), Demonstration.recording)
@@ -73,20 +73,20 @@ def unused(db: Database, store: RecordingStore, older_than: timedelta | None) ->
             yield Finding(PACKAGE, name, size=size)
 
 
-def remove(db: Database, store: RecordingStore, found: Finding) -> None:
+def remove(db: Database, store: RecordingStore, finding: Finding) -> None:
     """Take away what `unused` found; recordings too, so choose what is given."""
-    if found.kind == UNKNOWN:
+    if finding.kind == UNKNOWN:
         with db.writing() as session:  # it may have been imported since
-            if not session.scalars(select(Demonstration.id).where(Demonstration.recording == found.name)).first():
-                store.remove(found.name)
-                audit.note(session, BY_COMMAND, "recording removed", found.name)
+            if not session.scalars(select(Demonstration.id).where(Demonstration.recording == finding.name)).first():
+                store.remove(finding.name)
+                audit.note(session, BY_COMMAND, "recording removed", finding.name)
         return
-    if found.kind == OLD_EXPORT:
+    if finding.kind == OLD_EXPORT:
         with db.writing() as session:
-            job = session.get(Job, int(Path(found.name).stem), with_for_update=True)
+            job = session.get(Job, int(Path(finding.name).stem), with_for_update=True)
             if job is not None and job.state == DONE:
                 job.result = job.result | {"removed": True}
-    store.files.remove(found.name)
+    store.files.remove(finding.name)
 
 
 def _of_recording(db: Database, store: RecordingStore, recording: str, demonstration: str) -> Iterator[Finding]:
@@ -95,16 +95,16 @@ def _of_recording(db: Database, store: RecordingStore, recording: str, demonstra
         wanted = blobs_of(base.content["turns"]) if base else set()
     try:
         store.open(recording)
-        held = {Path(name).name for name in store.held(recording)}
+        stored = {Path(name).name for name in store.stored_blobs(recording)}
     except NotFound:
         yield Finding(MISSING, recording, f"of demonstration {demonstration}")
         return
-    except Away:
+    except ServiceUnavailable:
         raise
     except DemotapeError as error:
         yield Finding(BROKEN, recording, store.without_paths(str(error)))
         return
-    if lacking := len(wanted - held):
+    if lacking := len(wanted - stored):
         yield Finding(LACKS, recording, f"{lacking} of {len(wanted)}")
 
 

@@ -60,19 +60,19 @@ def run(db: Database, import_package: Callable[..., Imported], store: RecordingS
     step(0, None, "processing")
     with ExitStack() as stack:
         try:
-            path = stack.enter_context(files.whole(name, pieces))
+            path = stack.enter_context(files.assembled(name, pieces))
         except NotFound:
             return _known(db, store, job)
         try:
-            found = import_package(path, arguments["who"], job.project)
+            imported = import_package(path, arguments["who"], job.project)
         except InputError as error:
-            files.expect_room(0)  # what is refused while the disk is full may be as it should be
+            files.require_room(0)  # what is refused while the disk is full may be as it should be
             if is_disk_full(error):
                 raise
             said = store.without_paths(str(error).replace(str(path), arguments["name"]))
             return _ended(db, files, job, {"refused": said})
-    result = {"demonstration": found.id, "outcome": found.outcome} | (
-        {"sent_as": found.sent_as} if found.sent_as else {})
+    result = {"demonstration": imported.id, "outcome": imported.outcome} | (
+        {"sent_as": imported.sent_as} if imported.sent_as else {})
     return _ended(db, store.files, job, result)
 
 
@@ -119,33 +119,35 @@ class UploadService:
         """`days`: how long an upload may rest before it is given up."""
         self._db, self._files, self._jobs, self._days = db, files, jobs, days
 
-    def plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str],
+    def plan(self, user_name: str, upload_id: str, size: int, chunk_size: int, digests: list[str],
              project: str = MAIN) -> UploadStatus:
         """Begin an upload into a project, or go on with it. Another plan for the same package begins it anew, unless
         it is in already.
 
-        Raises InputError for a plan that cannot be or is more than the user may have unfinished, NoRoom.
+        Raises InputError for a plan that cannot be or is more than the user may have unfinished, DiskFull.
         """
         _check_plan(upload_id, size, chunk_size, digests)
         try:
-            self._plan(who, upload_id, size, chunk_size, digests, project)
+            self._plan(user_name, upload_id, size, chunk_size, digests, project)
         except IntegrityError:  # PostgreSQL: another user began one of that name at the same moment
-            self._plan(who, upload_id, size, chunk_size, digests, project)
-        return self.status(who, upload_id)
+            self._plan(user_name, upload_id, size, chunk_size, digests, project)
+        return self.status(user_name, upload_id)
 
-    def _plan(self, who: str, upload_id: str, size: int, chunk_size: int, digests: list[str], project: str) -> None:
+    def _plan(self, user_name: str, upload_id: str, size: int, chunk_size: int, digests: list[str],
+              project: str) -> None:
         with self._db.writing() as session:
-            session.get(User, who, with_for_update=True)  # whose unfinished uploads are counted one plan after another
-            row = _row(session, who, upload_id, lock=True)
+            session.get(User, user_name,
+                        with_for_update=True)  # whose unfinished uploads are counted one plan after another
+            row = _row(session, user_name, upload_id, lock=True)
             if row is None:
-                self._expect_room(session, who, upload_id, size)
+                self._require_room(session, user_name, upload_id, size)
                 now = datetime.now(UTC)
-                session.add(Upload(id=_free_id(session, upload_id), who=who, name=upload_id, size=size,
+                session.add(Upload(id=_free_id(session, upload_id), who=user_name, name=upload_id, size=size,
                                    chunk_size=chunk_size, digests=digests, project=project, state=RECEIVING,
                                    begun_at=now, touched_at=now))
             elif _outcome(session, row).state == FAILED or (
                     row.state == RECEIVING and (row.size, row.chunk_size, row.digests) != (size, chunk_size, digests)):
-                self._expect_room(session, who, upload_id, size)
+                self._require_room(session, user_name, upload_id, size)
                 session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id == row.id))
                 self._files.remove(_file(row.id), len(row.digests))
                 row.size, row.chunk_size, row.digests, row.state, row.job = size, chunk_size, digests, RECEIVING, None
@@ -153,58 +155,59 @@ class UploadService:
             elif row.state == RECEIVING:
                 row.project = project
 
-    def awaited(self, who: str, upload_id: str, number: int) -> int | None:
+    def awaited(self, user_name: str, upload_id: str, number: int) -> int | None:
         """How many bytes a chunk has by the plan; None when it is there already. Raises NotFound."""
-        status = self.status(who, upload_id)
+        status = self.status(user_name, upload_id)
         if not 0 <= number < len(status.row.digests):
             raise NotFound(f"there is no chunk {number}; the upload has {len(status.row.digests)}")
         if status.row.state != RECEIVING or number in status.received:
             return None
         return min(status.row.chunk_size, status.row.size - number * status.row.chunk_size)
 
-    def put(self, who: str, upload_id: str, number: int, content: bytes) -> None:
+    def put(self, user_name: str, upload_id: str, number: int, content: bytes) -> None:
         """Store a chunk; storing it again changes nothing.
 
-        Raises NotFound, NoRoom, and InputError when it is not what the plan says.
+        Raises NotFound, DiskFull, and InputError when it is not what the plan says.
         """
-        planned = self.awaited(who, upload_id, number)
+        planned = self.awaited(user_name, upload_id, number)
         if planned is None:
             return
-        row = self.status(who, upload_id).row
+        row = self.status(user_name, upload_id).row
         upload_id = row.id
-        expect_length(number, planned, len(content))
+        require_length(number, planned, len(content))
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
             raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
-        self._files.expect_room(len(content))
+        self._files.require_room(len(content))
         self._files.put(_file(upload_id), number, number * row.chunk_size, content)
         with self._db.writing() as session:
-            kept = session.get(Upload, upload_id, with_for_update=True)
-            if kept is None:  # given up at this moment
+            upload = session.get(Upload, upload_id, with_for_update=True)
+            if upload is None:  # given up at this moment
                 self._files.remove(_file(upload_id), len(row.digests))
                 raise NotFound("there is no such upload")
-            kept.touched_at = datetime.now(UTC)
+            upload.touched_at = datetime.now(UTC)
             if not session.get(UploadedChunk, (upload_id, number)):
                 session.add(UploadedChunk(upload_id=upload_id, number=number))
 
-    def finish(self, who: str, upload_id: str) -> UploadStatus:
+    def finish(self, user_name: str, upload_id: str) -> UploadStatus:
         """All is sent: import it in the background. Raises Conflict when chunks are missing."""
-        status = self.status(who, upload_id)
+        status = self.status(user_name, upload_id)
         if status.state == RECEIVING:
             if missing := len(status.row.digests) - len(status.received):
                 raise Conflict(f"{missing} chunks are missing")
             with self._db.together() as (session, joined):
-                row = _row(session, who, upload_id, lock=True)
+                row = _row(session, user_name, upload_id, lock=True)
                 if row and row.state == RECEIVING:
                     row.state = PROCESSING
-                    row.job = self._jobs.add(KIND, who, {"file": _file(row.id), "name": f"recording {upload_id}",
-                                                         "who": who, "pieces": len(row.digests)}, joined, row.project)
+                    row.job = self._jobs.add(KIND, user_name, {"file": _file(row.id), "name": f"recording {upload_id}",
+                                                               "who": user_name, "pieces": len(row.digests)}, joined,
+                                             row.project)
             self._jobs.wake()
-        return self.status(who, upload_id)
+        return self.status(user_name, upload_id)
 
-    def status(self, who: str, upload_id: str) -> UploadStatus:
+    def status(self, user_name: str, upload_id: str) -> UploadStatus:
         """How far an upload has come; raises NotFound, also for somebody else's."""
         with self._db.reading() as session:
-            row = _row(session, who, upload_id) if ID.fullmatch(upload_id) else None
+            row = _row(session, user_name, upload_id) if ID.fullmatch(upload_id) else None
             if row is None:
                 raise NotFound("there is no such upload")
             received = session.scalars(select(UploadedChunk.number).where(UploadedChunk.upload_id == row.id)
@@ -246,16 +249,16 @@ class UploadService:
                 self._files.remove(file, job.arguments.get("pieces", 0))
             job.result = {"removed": True}
 
-    def _expect_room(self, session: Session, who: str, upload_id: str, size: int) -> None:
-        """Raises InputError when the user's other unfinished uploads are too many with this one, NoRoom."""
+    def _require_room(self, session: Session, user_name: str, upload_id: str, size: int) -> None:
+        """Raises InputError when the user's other unfinished uploads are too many with this one, DiskFull."""
         count, total = session.execute(select(func.count(), func.coalesce(func.sum(Upload.size), 0)).where(
-            Upload.who == who, Upload.state == RECEIVING, Upload.name != upload_id)).one()
+            Upload.who == user_name, Upload.state == RECEIVING, Upload.name != upload_id)).one()
         if count >= limits.UNFINISHED:
             raise InputError(f"{count} uploads are not finished; finish some of them first")
         if total + size > limits.UNFINISHED_BYTES:
             raise InputError(f"uploads of {limits.size(int(total))} are not finished; with this one they are more than "
                              f"{limits.size(limits.UNFINISHED_BYTES)}; finish some of them first")
-        self._files.expect_room(size)
+        self._files.require_room(size)
 
 
 def notice(result: dict[str, Any]) -> str | None:
@@ -266,15 +269,15 @@ def notice(result: dict[str, Any]) -> str | None:
             f"yours is kept as {result['demonstration']}")
 
 
-def expect_length(number: int, planned: int, length: int) -> None:
+def require_length(number: int, planned: int, length: int) -> None:
     """Raises InputError when a chunk has another length than planned."""
     if length != planned:
         raise InputError(f"chunk {number}: {length} bytes, planned were {planned}")
 
 
-def _row(session: Session, who: str, name: str, *, lock: bool = False) -> Upload | None:
+def _row(session: Session, user_name: str, name: str, *, lock: bool = False) -> Upload | None:
     """The upload that this user calls so; others' of the same name are none of theirs."""
-    wanted = select(Upload).where(Upload.who == who, Upload.name == name)
+    wanted = select(Upload).where(Upload.who == user_name, Upload.name == name)
     return session.scalars(wanted.with_for_update() if lock else wanted).first()
 
 

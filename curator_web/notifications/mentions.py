@@ -13,8 +13,8 @@ _MAY_END_SENTENCE = "._@-"
 
 def names(text: str) -> set[str]:
     """What may be names; of `@ann.`, which ends a sentence, both `ann.` and `ann`."""
-    found = {match[1] for match in _BEHIND_AT.finditer(text)}
-    return found | {name.rstrip(_MAY_END_SENTENCE) for name in found}
+    candidates = {match[1] for match in _BEHIND_AT.finditer(text)}
+    return candidates | {name.rstrip(_MAY_END_SENTENCE) for name in candidates}
 
 
 def parts(text: str, members: Collection[str]) -> Iterator[tuple[str, bool]]:

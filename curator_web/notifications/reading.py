@@ -17,11 +17,11 @@ from curator_web.users import Account
 
 COUNTED = 99  # more unread ones are not counted
 SHOWN = 200
-KEPT_FOR = timedelta(days=90)  # after they were read
+RETENTION = timedelta(days=90)  # after they were read
 
 
 @dataclass(frozen=True)
-class Told:
+class NotificationRow:
     """A notification. `about`: the text of the task, where what it tells of is there still; `turn`: the comment's;
     `work`: the kind of the job."""
 
@@ -36,28 +36,28 @@ class Told:
 
 def unread(db: Database, account: Account) -> int:
     """How many are not read yet, COUNTED + 1 at most."""
-    few = _of(account, select(literal(1))).where(Notification.read_at.is_(None)).limit(COUNTED + 1).subquery()
+    unread_rows = _own(account, select(literal(1))).where(Notification.read_at.is_(None)).limit(COUNTED + 1).subquery()
     with db.reading() as session:
-        return session.scalar(select(func.count()).select_from(few)) or 0
+        return session.scalar(select(func.count()).select_from(unread_rows)) or 0
 
 
-def told(db: Database, account: Account, only_unread: bool = False) -> list[Told]:
+def latest_notifications(db: Database, account: Account, only_unread: bool = False) -> list[NotificationRow]:
     """The latest: those that are not read yet first, each kind the newest first."""
-    found = _joined(account).order_by(Notification.read_at.is_not(None), Notification.id.desc()).limit(SHOWN)
+    query = _joined(account).order_by(Notification.read_at.is_not(None), Notification.id.desc()).limit(SHOWN)
     if only_unread:
-        found = found.where(Notification.read_at.is_(None))
+        query = query.where(Notification.read_at.is_(None))
     with db.reading() as session:
-        return [Told(*row) for row in session.execute(found)]
+        return [NotificationRow(*row) for row in session.execute(query)]
 
 
-def follow(db: Database, account: Account, number: int) -> Told:
+def follow(db: Database, account: Account, number: int) -> NotificationRow:
     """One of them, which is read from now on. Raises NotFound."""
     with db.reading() as session:
         row = session.execute(_joined(account).where(Notification.id == number)).first()
     if row is None:
         raise NotFound(ErrorText("there is no notification %(number)s", number=number))
     mark_read(db, account, [number])
-    return Told(*row)
+    return NotificationRow(*row)
 
 
 def mark_read(db: Database, account: Account, ids: Sequence[int] | None = None) -> int:
@@ -75,7 +75,7 @@ def mark_read(db: Database, account: Account, ids: Sequence[int] | None = None) 
 
 def forget_old(db: Database) -> None:
     """Take away those that were read long ago."""
-    old = Notification.read_at < datetime.now(UTC) - KEPT_FOR
+    old = Notification.read_at < datetime.now(UTC) - RETENTION
     with db.reading() as session:
         if not session.scalars(select(Notification.id).where(old).limit(1)).first():
             return
@@ -83,7 +83,7 @@ def forget_old(db: Database) -> None:
         session.execute(delete(Notification).where(old))
 
 
-def _of(account: Account, wanted: Select) -> Select:
+def _own(account: Account, wanted: Select) -> Select:
     """Only somebody's own, of projects that they are in now."""
     return wanted.select_from(Notification).join(
         Member, and_(Member.project == Notification.project, Member.who == Notification.who)
@@ -91,8 +91,8 @@ def _of(account: Account, wanted: Select) -> Select:
 
 
 def _joined(account: Account) -> Select:
-    there = and_(Demonstration.id == Notification.demonstration_id, Demonstration.project.in_(
+    is_visible = and_(Demonstration.id == Notification.demonstration_id, Demonstration.project.in_(
         (Notification.project, literal(COPIES).concat(Notification.project))))
-    return (_of(account, select(Notification, func.coalesce(Demonstration.task, Task.text), Comment.turn, Job.kind))
-            .outerjoin(Demonstration, there).outerjoin(Comment, Comment.id == Notification.comment)
+    return (_own(account, select(Notification, func.coalesce(Demonstration.task, Task.text), Comment.turn, Job.kind))
+            .outerjoin(Demonstration, is_visible).outerjoin(Comment, Comment.id == Notification.comment)
             .outerjoin(Task, Task.id == Notification.task_id).outerjoin(Job, Job.id == Notification.job))

@@ -41,7 +41,7 @@ from .copying import (
     sizes_in,
 )
 
-TRIES = 5  # of reading the rows, where a package was imported before it was copied
+MAX_READ_ATTEMPTS = 5  # of reading the rows, where a package was imported before it was copied
 NEXT = ".next"  # what takes a file's place once the backup is whole
 
 
@@ -72,7 +72,7 @@ def back_up(db: Database, store: RecordingStore, folder: Path, *, prune: bool = 
     until this one is.
 
     `prune`: what the app has no more goes from the backup, unless recordings are lacking. Raises InputError,
-    DatabaseAway, StoreAway, OSError.
+    DatabaseUnavailable, StoreUnavailable, OSError.
     """
     report = Report()
     with backup_folder.to_write(folder) as target:
@@ -82,7 +82,7 @@ def back_up(db: Database, store: RecordingStore, folder: Path, *, prune: bool = 
         write_atomically(state / KEY, session_key(db, store))
         replaced: list[str] = []
         copier = _Copier(store.files, target, replaced, report.counts)
-        held = set()
+        with_manifest = set()
         folders = folders_of(store.files)
         with backup_folder.to_lines(state / FILES) as lines, ThreadPoolExecutor(AT_ONCE) as pool:
             for number, name in enumerate([*folders, "uploads"]):
@@ -90,17 +90,17 @@ def back_up(db: Database, store: RecordingStore, folder: Path, *, prune: bool = 
                 copied = packages if name == "uploads" else copier.copy(name, earlier.of(name), pool)
                 lines.write(backup_folder.line(copied))
                 report.files += len(copied["files"])
-                report.size += sum(each["size"] for each in copied["files"])
-                if any(each["name"] == RECORDING for each in copied["files"]):
-                    held.add(name.partition("/")[2])
-        report.lacking = sorted(rows.recordings - held)
+                report.size += sum(copied_file["size"] for copied_file in copied["files"])
+                if any(copied_file["name"] == RECORDING for copied_file in copied["files"]):
+                    with_manifest.add(name.partition("/")[2])
+        report.lacking = sorted(rows.recordings - with_manifest)
         head = _head(rows, report, state)
         for name in replaced:
             (folder / f"{name}{NEXT}").replace(folder / name)
         write_atomically(folder / HEAD, dump_json(head | {"made_at": rows.made_at.isoformat()}))
-        for other in folder.glob("state-*"):
-            if other != state:
-                shutil.rmtree(other)
+        for old_state in folder.glob("state-*"):
+            if old_state != state:
+                shutil.rmtree(old_state)
         if prune and not report.lacking:
             _prune(folder, head, target)
     return report
@@ -116,21 +116,21 @@ def _head(rows: _Rows, report: Report, state: Path) -> Backup:
 def _rows_with_packages(db: Database, source: Files, target: FolderFiles, state: Path, counts: Counts
                         ) -> tuple[_Rows, BackupFolder]:
     """The rows, and the packages that wait for being imported in them; these go as soon as they are imported."""
-    for attempt in range(TRIES):
+    for attempt in range(MAX_READ_ATTEMPTS):
         rows = _read_rows(db, state)
-        files, gone = [], 0
+        files, missing = [], 0
         for package in rows.packages:
             try:
-                with source.whole(package.file, package.pieces) as path, path.open("rb") as file:
+                with source.assembled(package.file, package.pieces) as path, path.open("rb") as file:
                     content = Hashed(iter(lambda: file.read(1 << 20), b""), package.file)
                     target.write(package.file, content)
             except NotFound:
-                gone += package.is_awaited
+                missing += package.is_awaited
                 continue
             counts.add(content.size, True)
             files.append(BackupFile(name=package.file.partition("/")[2], size=content.size,
                                     changed=rows.made_at.isoformat(), sha256=content.sha256))
-        if not gone or attempt == TRIES - 1:
+        if not missing or attempt == MAX_READ_ATTEMPTS - 1:
             break
     return rows, {"folder": "uploads", "files": sorted(files, key=lambda file: file["name"])}
 
@@ -140,7 +140,7 @@ def _read_rows(db: Database, state: Path) -> _Rows:
         recordings = set(session.scalars(select(Demonstration.recording)))  # the moment is that of this statement
         made_at = datetime.now(UTC)
         packages = upload_service.packages_of_jobs(session)
-        written = [_write_table(connection, each, state) for each in tables.tables_of(connection)]
+        written = [_write_table(connection, described, state) for described in tables.tables_of(connection)]
         return _Rows(made_at, tables.revision_of(connection) or "", written, recordings, packages)
 
 
@@ -169,7 +169,7 @@ class _Earlier:
         while self._next and self._next["folder"] < folder:
             self._next = next(self._folders, None)
         if self._next and self._next["folder"] == folder:
-            return {each["name"]: each for each in self._next["files"]}
+            return {backup_file["name"]: backup_file for backup_file in self._next["files"]}
         return {}
 
 
@@ -181,43 +181,44 @@ class _Copier:
 
     def copy(self, folder: str, earlier: dict[str, BackupFile], pool: ThreadPoolExecutor) -> BackupFolder:
         """What the folder holds, once it is in the backup, too; what goes meanwhile is left out."""
-        held = sizes_in(self._target, folder)
+        existing_sizes = sizes_in(self._target, folder)
         wanted = list(files_in(self._source, folder))
 
-        def one(each: tuple[str, int, str]) -> tuple[BackupFile, bool] | None:
-            return self._one(folder, each, held, earlier.get(each[0]))
-        made = [each for _, each in recording_last(pool, one, wanted, lambda each: each[0]) if each is not None]
+        def copy_file(file: tuple[str, int, str]) -> tuple[BackupFile, bool] | None:
+            return self._one(folder, file, existing_sizes, earlier.get(file[0]))
+        made = [copied for _, copied in recording_last(pool, copy_file, wanted, lambda copied: copied[0])
+                if copied is not None]
         for file, is_copied in made:
             self._counts.add(file["size"], is_copied)
             if is_copied and file["name"] in earlier:
                 self._replaced.append(f"{folder}/{file['name']}")
         return {"folder": folder, "files": sorted((file for file, _ in made), key=lambda file: file["name"])}
 
-    def _one(self, folder: str, wanted: tuple[str, int, str], held: dict[str, int], earlier: BackupFile | None
+    def _one(self, folder: str, wanted: tuple[str, int, str], existing_sizes: dict[str, int], earlier: BackupFile | None
              ) -> tuple[BackupFile, bool] | None:
         """The file, and whether it had to be copied; None where it has gone."""
         name, size, changed = wanted
-        place, is_there = f"{folder}/{name}", held.get(name) == size
+        path, is_there = f"{folder}/{name}", existing_sizes.get(name) == size
         if earlier and is_there and earlier["size"] == size and (name != RENEWED or earlier["changed"] == changed):
             return {**earlier, "changed": changed}, False
         if is_there and not earlier and name != RENEWED:  # of a backup that was broken off
-            content = Hashed(self._target.read(place), place).passed()
+            content = Hashed(self._target.read(path), path).passed()
         else:
-            is_there, content = False, Hashed(self._source.read(place), place)
+            is_there, content = False, Hashed(self._source.read(path), path)
             try:
-                self._target.write(f"{place}{NEXT}" if earlier else place, content)
+                self._target.write(f"{path}{NEXT}" if earlier else path, content)
             except NotFound:
                 return None
         return BackupFile(name=name, size=content.size, changed=changed, sha256=content.sha256), not is_there
 
 
 def _prune(folder: Path, head: Backup, target: FolderFiles) -> None:
-    kept = set()
-    for each in backup_folder.folders_in(folder, head):
-        kept.add(each["folder"].partition("/")[2])
-        names = {file["name"] for file in each["files"]}
-        for name in sizes_in(target, each["folder"]).keys() - names:
-            target.remove(f"{each['folder']}/{name}")
+    retained = set()
+    for listed_folder in backup_folder.folders_in(folder, head):
+        retained.add(listed_folder["folder"].partition("/")[2])
+        names = {file["name"] for file in listed_folder["files"]}
+        for name in sizes_in(target, listed_folder["folder"]).keys() - names:
+            target.remove(f"{listed_folder['folder']}/{name}")
     for name in target.folders("recordings"):
-        if name not in kept:
+        if name not in retained:
             shutil.rmtree(folder / "recordings" / name)

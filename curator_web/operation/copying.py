@@ -15,8 +15,8 @@ AT_ONCE = 8
 RECORDING = "recording.json"  # of a recording the last that is written: without it the recording is not there
 RENEWED = "external-video"  # the only file of a recording that may become another of the same size
 Progress = Callable[[int, int, str], object]
-_Given = TypeVar("_Given")
-_Made = TypeVar("_Made")
+_Source = TypeVar("_Source")
+_Result = TypeVar("_Result")
 
 
 @dataclass
@@ -79,8 +79,8 @@ def sizes_in(files: Files, folder: str) -> dict[str, int]:
     return {name: size for name, size, _ in files_in(files, folder)}
 
 
-def recording_last(pool: ThreadPoolExecutor, work: Callable[[_Given], _Made], files: Sequence[_Given],
-                   name_of: Callable[[_Given], str]) -> list[tuple[_Given, _Made]]:
+def recording_last(pool: ThreadPoolExecutor, work: Callable[[_Source], _Result], files: Sequence[_Source],
+                   name_of: Callable[[_Source], str]) -> list[tuple[_Source, _Result]]:
     """Do the work for each file of a folder, several at once; for the one that makes it a recording when all others are
     done."""
     first = [file for file in files if name_of(file) != RECORDING]

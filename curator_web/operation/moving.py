@@ -33,10 +33,10 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
     """Copy recordings, exports and the session key into another storage. Run again, it copies what is not there yet.
 
     `remove`: once all is there, take recordings and exports away from where they were, unless they grew meanwhile.
-    Raises InputError, DatabaseAway, StoreAway, OSError, and DemotapeError where something did not arrive.
+    Raises InputError, DatabaseUnavailable, StoreUnavailable, OSError, and DemotapeError where something did not arrive.
     """
-    if store.place == target.place:
-        raise InputError(f"{target.place}: recordings lie there already; name another place")
+    if store.location == target.location:
+        raise InputError(f"{target.location}: recordings lie there already; name another place")
     report, source = Report(), store.files
     folders = folders_of(source)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -44,8 +44,8 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
             progress(number, len(folders), folder)
             _copy(source, target.files, folder, pool, report.counts)
             if lacking := _lacking(source, target.files, folder):
-                raise DemotapeError(f"{target.place}/{folder}/{lacking[0]}: did not arrive as it was; run the command "
-                                    "again")
+                raise DemotapeError(f"{target.location}/{folder}/{lacking[0]}: did not arrive as it was; run the "
+                                    "command again")
     key = session_key(db, store)
     with db.writing() as session:
         set_session_key(session, target, key)
@@ -58,15 +58,15 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
 
 
 def _copy(source: Files, target: Files, folder: str, pool: ThreadPoolExecutor, counts: Counts) -> None:
-    held = sizes_in(target, folder)
+    existing_sizes = sizes_in(target, folder)
 
-    def one(file: tuple[str, int]) -> bool:
+    def copy_file(file: tuple[str, int]) -> bool:
         name = f"{folder}/{file[0]}"
-        if held.get(file[0]) == file[1] and (file[0] != RENEWED or _are_same(source, target, name)):
+        if existing_sizes.get(file[0]) == file[1] and (file[0] != RENEWED or _are_same(source, target, name)):
             return False
         target.write(name, source.read(name))
         return True
-    for (_, size), is_copied in recording_last(pool, one, sorted(sizes_in(source, folder).items()),
+    for (_, size), is_copied in recording_last(pool, copy_file, sorted(sizes_in(source, folder).items()),
                                                lambda file: file[0]):
         counts.add(size, is_copied)
 

@@ -33,18 +33,18 @@ def restore(folder: Path, db_url: str, store: RecordingStore, progress: Progress
     """Restore a backup: files first, then all rows in one transaction.
 
     Raises InputError where the backup is not whole, or where database or storage are not empty, unless what is there
-    is of this very backup, whose restoring was broken off; DatabaseAway, StoreAway.
+    is of this very backup, whose restoring was broken off; DatabaseUnavailable, StoreUnavailable.
     """
     head, digest = backup_folder.read_head(folder)
-    is_begun = _expect_begun_or_empty(store, digest)
+    is_begun = _require_begun_or_empty(store, digest)
     is_filled = _is_filled(db_url, head, digest, is_begun)
     store.files.write(MARK, [json.dumps({"backup": digest}).encode()])
     counts, done = Counts(), 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for each in backup_folder.folders_in(folder, head):
-            progress(done, head["files"], each["folder"])
-            done += len(each["files"])
-            _copy(folder, store, each, pool, counts)
+        for listed_folder in backup_folder.folders_in(folder, head):
+            progress(done, head["files"], listed_folder["folder"])
+            done += len(listed_folder["files"])
+            _copy(folder, store, listed_folder, pool, counts)
     progress(done, head["files"], "database")
     if not is_filled:
         key = (folder / head["state"] / KEY).read_bytes()
@@ -54,7 +54,7 @@ def restore(folder: Path, db_url: str, store: RecordingStore, progress: Progress
     return counts
 
 
-def _expect_begun_or_empty(store: RecordingStore, digest: str) -> bool:
+def _require_begun_or_empty(store: RecordingStore, digest: str) -> bool:
     """Whether the restoring of this backup was begun here."""
     try:
         mark = json.loads(b"".join(store.files.read(MARK)))
@@ -70,17 +70,17 @@ def _expect_begun_or_empty(store: RecordingStore, digest: str) -> bool:
 
 def _is_filled(db_url: str, head: Backup, digest: str, is_begun: bool) -> bool:
     """Whether the rows of this backup are in the database already; raises InputError where others are."""
-    found: list[bool] = []
+    is_filled: list[bool] = []
 
-    def look(connection: Connection) -> None:
-        found.append(is_begun and _tells(connection, digest))
-        if not found[0]:
-            tables.expect_unused(connection, head["revision"])
-    open_database(db_url, look).close()
-    return found[0]
+    def inspect_database(connection: Connection) -> None:
+        is_filled.append(is_begun and _has_digest(connection, digest))
+        if not is_filled[0]:
+            tables.require_unused(connection, head["revision"])
+    open_database(db_url, inspect_database).close()
+    return is_filled[0]
 
 
-def _tells(connection: Connection, digest: str) -> bool:
+def _has_digest(connection: Connection, digest: str) -> bool:
     if not inspect(connection).has_table("audit"):
         return False
     lines = connection.scalars(select(column("details", JSON)).select_from(table("audit")).where(
@@ -89,10 +89,10 @@ def _tells(connection: Connection, digest: str) -> bool:
 
 
 def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: ThreadPoolExecutor, counts: Counts) -> None:
-    held = sizes_in(store.files, wanted["folder"])
+    existing_sizes = sizes_in(store.files, wanted["folder"])
 
-    def one(file: BackupFile) -> bool:
-        if held.get(file["name"]) == file["size"]:
+    def copy_file(file: BackupFile) -> bool:
+        if existing_sizes.get(file["name"]) == file["size"]:
             return False
         name = f"{wanted['folder']}/{file['name']}"
         with (folder / name).open("rb") as content:
@@ -100,7 +100,7 @@ def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: Threa
                                            file["sha256"]))
         return True
     try:
-        for file, is_copied in recording_last(pool, one, wanted["files"], lambda file: file["name"]):
+        for file, is_copied in recording_last(pool, copy_file, wanted["files"], lambda file: file["name"]):
             counts.add(file["size"], is_copied)
     except FileNotFoundError as error:
         raise InputError(f"{error.filename}: is missing; take another backup") from None
@@ -108,7 +108,7 @@ def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: Threa
 
 def _fill(connection: Connection, folder: Path, head: Backup, digest: str, set_key: Callable[[Session], None]) -> None:
     """All rows, at the revision that they were read at, brought to the newest; and what is another here."""
-    tables.expect_unused(connection, head["revision"])
+    tables.require_unused(connection, head["revision"])
     migrate(connection, head["revision"])
     state = folder / head["state"]
     tables.fill(connection, head["tables"], lambda name: backup_folder.lines_in(backup_folder.rows_in(state, name)))

@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import SignInTries, WebSession
+from curator_web.db.models import SignInAttempts, WebSession
 from curator_web.storage.recordings import RecordingStore
 from curator_web.storage.session_key import session_key, set_session_key
 from curator_web.users import BY_COMMAND, second_factor
@@ -26,7 +26,7 @@ class Rotated:
 
 def rotate_key(db: Database, store: RecordingStore) -> Rotated:
     """Make a new session key. Secrets of second factors and webhooks are sealed under it in one transaction; broken off
-    anywhere, it is done again and ends. Raises DatabaseAway.
+    anywhere, it is done again and ends. Raises DatabaseUnavailable.
 
     The app must not run: it has the old key until it is started again.
     """
@@ -36,7 +36,7 @@ def rotate_key(db: Database, store: RecordingStore) -> Rotated:
     with db.writing() as session:
         done = Rotated(len(session.scalars(delete(WebSession).returning(WebSession.id_sha256)).all()),
                        second_factor.reseal(session, old, new), hooks.reseal(session, old, new))
-        session.execute(delete(SignInTries))  # counted under digests that nothing finds any more
+        session.execute(delete(SignInAttempts))  # counted under digests that nothing finds any more
         audit.note(session, BY_COMMAND, "session key renewed", sessions=done.sessions,
                    recovery_codes=done.recovery_codes, webhooks=done.webhooks)
         if not store.keeps_secret:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from curator_web.errors import StoreAway
+from curator_web.errors import StoreUnavailable
 
 EVERY = 1.0  # seconds between two tries
 _FRESH = 8.0  # seconds for which the word of a process holds that may have been killed since; longer than a try takes
@@ -28,13 +28,13 @@ class Breaker:
     @property
     def is_open(self) -> bool:
         """Whether nothing is asked now."""
-        return not self._answers.is_set() or self._told() is not None
+        return not self._answers.is_set() or self._reported() is not None
 
-    def expect_closed(self) -> None:
-        """Raises StoreAway where the service did not answer when it was asked last, by whichever process."""
-        why = self._told() if self._answers.is_set() else self._why
+    def require_closed(self) -> None:
+        """Raises StoreUnavailable where the service did not answer when it was asked last, by whichever process."""
+        why = self._reported() if self._answers.is_set() else self._why
         if why is not None:
-            raise StoreAway(f"{why}; it is asked again every second")
+            raise StoreUnavailable(f"{why}; it is asked again every second")
 
     def open(self, why: str) -> None:
         """It has not answered: nobody is let through until it does."""
@@ -43,30 +43,30 @@ class Breaker:
                 return
             self._why = why
             self._answers.clear()
-            self._tell()
-            threading.Thread(target=self._ask, daemon=True, name="store-probe").start()
+            self._report()
+            threading.Thread(target=self._probe, daemon=True, name="store-probe").start()
 
-    def _ask(self) -> None:
+    def _probe(self) -> None:
         pause = threading.Event()
         while not pause.wait(EVERY) and not self._ask_it():
-            self._tell()
+            self._report()
         if self._shared:
             with suppress(OSError):
                 self._shared.unlink(missing_ok=True)
         self._answers.set()
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         """Tell the other processes; each finds out by itself where the disk is full."""
         if self._shared:
             with suppress(OSError):
                 self._shared.write_text(self._why, encoding="utf-8")
 
-    def _told(self) -> str | None:
+    def _reported(self) -> str | None:
         """Why the service is away as another process says, if one has said so just now."""
         if not self._shared:
             return None
         with suppress(OSError):
             if time.time() - self._shared.stat().st_mtime < _FRESH:
-                told = self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
-                return told or "the service does not answer"  # it is being written
+                reason = self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
+                return reason or "the service does not answer"  # it is being written
         return None

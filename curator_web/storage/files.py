@@ -15,8 +15,8 @@ from pathlib import Path
 from curator_web.errors import NotFound
 from schemas.files import written_atomically
 
+from .disk_space import require_room
 from .objects import Objects
-from .room import expect_room
 from .temporary import Temporary
 
 
@@ -26,12 +26,12 @@ class Files(ABC):
 
     _folder: Path  # on the disk that is worked on
 
-    def expect_room(self, size: int) -> None:
-        """Raises NoRoom when so many bytes more would leave too little free on this machine's disk."""
-        expect_room(self._folder, size)
+    def require_room(self, size: int) -> None:
+        """Raises DiskFull when so many bytes more would leave too little free on this machine's disk."""
+        require_room(self._folder, size)
 
     @abstractmethod
-    def keep(self, name: str, path: Path) -> None:
+    def save(self, name: str, path: Path) -> None:
         """Take a file over whole; it is gone from `path`."""
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Files(ABC):
         """Keep one piece; it is on disk, or acknowledged by S3, when this returns."""
 
     @abstractmethod
-    def whole(self, name: str, pieces: int = 0):
+    def assembled(self, name: str, pieces: int = 0):
         """A context with the path at which the whole file can be read; raises NotFound."""
 
     @abstractmethod
@@ -78,36 +78,36 @@ class FolderFiles(Files):
     def __init__(self, folder: Path):
         self._folder = folder
 
-    def keep(self, name: str, path: Path) -> None:
-        self._place(name).parent.mkdir(parents=True, exist_ok=True)
-        path.replace(self._place(name))
+    def save(self, name: str, path: Path) -> None:
+        self._path(name).parent.mkdir(parents=True, exist_ok=True)
+        path.replace(self._path(name))
 
     def put(self, name: str, number: int, offset: int, content: bytes) -> None:
-        self._place(name).parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(self._place(name), os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        self._path(name).parent.mkdir(parents=True, exist_ok=True)
+        with os.fdopen(os.open(self._path(name), os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
             file.seek(offset)
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
 
     @contextmanager
-    def whole(self, name: str, pieces: int = 0) -> Iterator[Path]:
+    def assembled(self, name: str, pieces: int = 0) -> Iterator[Path]:
         if self.path(name) is None:
             raise NotFound(f"there is no file {name}")
-        yield self._place(name)
+        yield self._path(name)
 
     def remove(self, name: str, pieces: int = 0) -> None:
-        self._place(name).unlink(missing_ok=True)
+        self._path(name).unlink(missing_ok=True)
 
     def path(self, name: str) -> Path | None:
-        return self._place(name) if self._place(name).is_file() else None
+        return self._path(name) if self._path(name).is_file() else None
 
     def read(self, name: str) -> Iterator[bytes]:
-        with self.whole(name) as path, path.open("rb") as file:
+        with self.assembled(name) as path, path.open("rb") as file:
             yield from iter(lambda: file.read(1 << 20), b"")
 
     def write(self, name: str, content: Iterable[bytes]) -> None:
-        with written_atomically(self._place(name)) as file:
+        with written_atomically(self._path(name)) as file:
             file.writelines(content)
 
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
@@ -115,10 +115,10 @@ class FolderFiles(Files):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for path in (Path(root) / name for name in sorted(names) if not name.startswith(".")):
                 with suppress(FileNotFoundError):
-                    found = path.lstat()
-                    if stat.S_ISREG(found.st_mode):
-                        yield (path.relative_to(self._folder).as_posix(), found.st_size,
-                               datetime.fromtimestamp(found.st_mtime, UTC))
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode):
+                        yield (path.relative_to(self._folder).as_posix(), status.st_size,
+                               datetime.fromtimestamp(status.st_mtime, UTC))
 
     def folders(self, folder: str) -> list[str]:
         with suppress(FileNotFoundError), os.scandir(self._folder / folder) as entries:
@@ -126,7 +126,7 @@ class FolderFiles(Files):
                           if entry.is_dir(follow_symlinks=False) and not entry.name.startswith("."))
         return []
 
-    def _place(self, name: str) -> Path:
+    def _path(self, name: str) -> Path:
         return self._folder / name
 
 
@@ -136,7 +136,7 @@ class S3Files(Files):
     def __init__(self, objects: Objects, scratch: Path, temporary: Temporary):
         self._objects, self._folder, self._temporary = objects, scratch, temporary
 
-    def keep(self, name: str, path: Path) -> None:
+    def save(self, name: str, path: Path) -> None:
         with path.open("rb") as file:
             self._objects.send(name, file)
         path.unlink()
@@ -145,17 +145,17 @@ class S3Files(Files):
         self._objects.put(_piece(name, number), content)
 
     @contextmanager
-    def whole(self, name: str, pieces: int = 0) -> Iterator[Path]:
+    def assembled(self, name: str, pieces: int = 0) -> Iterator[Path]:
         with self._temporary.file() as (file, path):
-            for each in [_piece(name, number) for number in range(pieces)] or [name]:
-                if not self._objects.fetch(each, file):
-                    raise NotFound(f"there is no file {each}")
+            for piece_name in [_piece(name, number) for number in range(pieces)] or [name]:
+                if not self._objects.fetch(piece_name, file):
+                    raise NotFound(f"there is no file {piece_name}")
             file.flush()
             yield path
 
     def remove(self, name: str, pieces: int = 0) -> None:
-        for each in [_piece(name, number) for number in range(pieces)] or [name]:
-            self._objects.delete(each)
+        for piece_name in [_piece(name, number) for number in range(pieces)] or [name]:
+            self._objects.delete(piece_name)
 
     def path(self, name: str) -> Path | None:
         return None

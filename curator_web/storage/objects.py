@@ -9,15 +9,15 @@ from itertools import chain
 from pathlib import Path
 from typing import IO
 
-from curator_web.db import patience
-from curator_web.db.one_at_a_time import stepping_aside
-from curator_web.errors import DemotapeError, StoreAway
+from curator_web.db import timeouts
+from curator_web.db.request_lock import stepping_aside
+from curator_web.errors import DemotapeError, StoreUnavailable
 from pipeline.export.destinations.s3_errors import NoAnswer, explain_errors
 from pipeline.export.destinations.s3_objects import Bucket
 from pipeline.export.destinations.s3_parts import send
 
 from .breaker import Breaker
-from .places import Places
+from .bulkhead import Bulkhead
 
 ATTEMPTS = 3  # of a request that sends something
 ATTEMPTS_WAITED_FOR = 2  # of one whose answer somebody waits for
@@ -38,8 +38,8 @@ class Objects:
     """What lies under an address. Safe to use from several threads; sent to another process, it connects anew.
 
     Making it raises InputError when the bucket is not there or the keys are wrong, but not where the service does not
-    answer now, or the bucket is `known`; everything else raises StoreAway when the service does not do what it is
-    asked, and at once until it answers again. `away`: the file by which processes tell each other that it does not.
+    answer now, or the bucket is `known`; everything else raises StoreUnavailable when the service fails, and
+    immediately until it answers again. `away`: the file by which processes tell each other that it does not.
     """
 
     def __init__(self, address: str, endpoint_url: str | None = None, known: bool = False, away: Path | None = None):
@@ -48,7 +48,7 @@ class Objects:
         with explain_errors(self.address, "try again"):
             self._bucket = Bucket(self.address, endpoint_url, ATTEMPTS, SENDING)
             self._readable = Bucket(self.address, endpoint_url, ATTEMPTS_WAITED_FOR, READING)
-        self.breaker, self._places = Breaker(self._answers, away), Places()
+        self.breaker, self._bulkhead = Breaker(self._answers, away), Bulkhead()
         if not known:
             try:
                 self._probe()
@@ -59,21 +59,21 @@ class Objects:
     def __reduce__(self):
         return _connected, self._given
 
-    def expect_there(self) -> None:
-        """Raises StoreAway where the service does not answer."""
-        with self._told(""):
+    def require_reachable(self) -> None:
+        """Raises StoreUnavailable where the service does not answer."""
+        with self._translated_errors(""):
             self._probe()
 
     def exists(self, name: str) -> bool:
         """Whether there is an object of that name."""
-        with self._told(name):
+        with self._translated_errors(name):
             return self._readable.exists(name)
 
     def read(self, name: str) -> Iterator[bytes] | None:
         """An object's content in chunks; None when there is none of that name."""
-        with self._told(name):
+        with self._translated_errors(name):
             pieces = self._open(name)
-        return pieces and self._rest(name, pieces, patience.somebody_waits())
+        return pieces and self._remaining(name, pieces, timeouts.somebody_waits())
 
     def link(self, name: str, called: str) -> str:
         """A signed address of an object for LINK_SECONDS, which is saved as `called`. Nothing is asked for it."""
@@ -88,32 +88,32 @@ class Objects:
 
     def send(self, name: str, file: IO[bytes]) -> None:
         """Make or replace an object by what is in a file, from its beginning."""
-        with self._told(name):
+        with self._translated_errors(name):
             send(self._sending, name, file, file.seek(0, 2), "")
 
     def put(self, name: str, content: bytes) -> None:
         """Make or replace a small object."""
-        with self._told(name):
+        with self._translated_errors(name):
             self._sending.put(name, content, "")
 
     def delete(self, name: str) -> None:
         """Take an object away; nothing when it is not there."""
-        with self._told(name):
+        with self._translated_errors(name):
             self._sending.delete(name)
 
     def folders(self, folder: str) -> Iterator[str]:
         """The names of the folders in a folder."""
-        with self._told(folder, somebody_waits=False):  # whoever goes through them does other things between
+        with self._translated_errors(folder, somebody_waits=False):  # callers do other work in between
             yield from self._readable.folders(folder)
 
     def listed(self, folder: str) -> Iterator[tuple[str, int, datetime]]:
         """Each object in a folder: its name, bytes, and when it was written."""
-        with self._told(folder, somebody_waits=False):
+        with self._translated_errors(folder, somebody_waits=False):
             yield from self._readable.list_pages(folder)
 
     def sizes(self, folder: str) -> dict[str, int]:
         """Bytes of each object in a folder, by its name in it."""
-        with self._told(folder):
+        with self._translated_errors(folder):
             listed = Bucket(f"{self.address}/{folder}", self._given[1], ATTEMPTS, SENDING)
             try:
                 listed.load()
@@ -123,7 +123,7 @@ class Objects:
 
     @property
     def _sending(self) -> Bucket:
-        return self._hurried if patience.somebody_waits() else self._bucket
+        return self._hurried if timeouts.somebody_waits() else self._bucket
 
     @cached_property
     def _hurried(self) -> Bucket:
@@ -153,9 +153,9 @@ class Objects:
                 return None
             raise
 
-    def _rest(self, name: str, pieces: Iterator[bytes], somebody_waits: bool) -> Iterator[bytes]:
+    def _remaining(self, name: str, pieces: Iterator[bytes], somebody_waits: bool) -> Iterator[bytes]:
         while True:
-            with self._told(name, somebody_waits):  # who is given a piece may take long over it
+            with self._translated_errors(name, somebody_waits):  # who is given a piece may take long over it
                 piece = next(pieces, None)
             if piece is None:
                 return
@@ -163,23 +163,23 @@ class Objects:
 
     @contextmanager
     def _waiting(self) -> Iterator[None]:
-        with stepping_aside(), self._places.one(self.address):
+        with stepping_aside(), self._bulkhead.acquire(self.address):
             yield
 
     @contextmanager
-    def _told(self, name: str, somebody_waits: bool | None = None) -> Iterator[None]:
+    def _translated_errors(self, name: str, somebody_waits: bool | None = None) -> Iterator[None]:
         """Tell what goes wrong. Jobs, for which nobody waits, take no place: they hold up no page."""
-        self.breaker.expect_closed()
-        waits = patience.somebody_waits() if somebody_waits is None else somebody_waits
+        self.breaker.require_closed()
+        waits = timeouts.somebody_waits() if somebody_waits is None else somebody_waits
         try:
             with self._waiting() if waits else nullcontext(), explain_errors(f"{self.address}/{name}", "try again"):
                 yield
-        except StoreAway:
+        except StoreUnavailable:
             raise
         except DemotapeError as error:
             if isinstance(error, NoAnswer):
                 self.breaker.open(str(error))
-            raise StoreAway(str(error)) from None
+            raise StoreUnavailable(str(error)) from None
 
 
 def _is_not_there(error: Exception) -> bool:

@@ -24,7 +24,7 @@ from .temporary import Temporary
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 ID_SHOWN = 80  # of a wrong id, in the message
 BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
-KEPT_IN = ("recordings", "exports", "uploads")
+FOLDERS = ("recordings", "exports", "uploads")
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
 
 
@@ -48,12 +48,12 @@ class RecordingStore:
             raise InputError(f"{data_dir}: the data folder cannot be made ({reason(error)})") from None
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where recordings lie, for who runs the server."""
         return str(self.data_dir)
 
-    def expect_there(self) -> None:
-        """Raises OSError where the folder is not there, or StoreAway where the bucket does not answer."""
+    def require_reachable(self) -> None:
+        """Raises OSError where the folder is not there, or StoreUnavailable where the bucket does not answer."""
         self.recordings.stat()
 
     def open(self, recording_id: str) -> Recording:
@@ -95,7 +95,7 @@ class RecordingStore:
             with suppress(FileNotFoundError):
                 yield name, datetime.fromtimestamp((self.recordings / name).stat().st_mtime, UTC)
 
-    def held(self, recording_id: str) -> Iterator[str]:
+    def stored_blobs(self, recording_id: str) -> Iterator[str]:
         """The places in a recording at which blobs lie; raises NotFound when the id is not a plain name."""
         for _, relative in _blobs(RecordingLayout(self.path(recording_id))):
             yield relative.as_posix()
@@ -104,7 +104,7 @@ class RecordingStore:
         """Take a recording away; raises NotFound when the id is not a plain name."""
         shutil.rmtree(self.path(recording_id), ignore_errors=True)
 
-    def keep(self, recording: Recording, content: bytes) -> str:
+    def store_blob(self, recording: Recording, content: bytes) -> str:
         """Keep a picture that a reviewer chose from the video beside the recording's own; returns its blob's name."""
         return derived.store_derived(recording.layout, content)
 
@@ -141,7 +141,7 @@ class RecordingStore:
         """An error's words as users may read them: places of this machine are told from the data folder on."""
         for folder in self._folders:
             message = re.sub(rf"{re.escape(folder + os.sep)}|{re.escape(folder)}(?![\w.-])",
-                             lambda found: "" if found[0].endswith(os.sep) else "the data folder", message)
+                             lambda path_match: "" if path_match[0].endswith(os.sep) else "the data folder", message)
         return message
 
     def secret(self) -> bytes | None:
@@ -179,7 +179,7 @@ class RecordingStore:
     def is_unused(self) -> bool:
         """Whether nothing was kept here yet, nor a session signed."""
         return self.files.path("secret.key") is None and not any(
-            True for folder in KEPT_IN for _ in self.files.listed(folder))
+            True for folder in FOLDERS for _ in self.files.listed(folder))
 
 
 def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
@@ -203,12 +203,12 @@ def external_video(layout: RecordingLayout) -> Path | None:
         return None
 
 
-def _renew_video(layout: RecordingLayout, held: RecordingLayout, temporary: Path) -> None:
+def _renew_video(layout: RecordingLayout, stored: RecordingLayout, temporary: Path) -> None:
     """Processing a recording again may have been with another external video."""
     source = external_video(layout)
-    if source and not (held.external_video.exists() and hash_file(source) == hash_file(held.external_video)):
-        _copy(source, temporary / held.external_video.name)
-        os.replace(temporary / held.external_video.name, held.external_video)
+    if source and not (stored.external_video.exists() and hash_file(source) == hash_file(stored.external_video)):
+        _copy(source, temporary / stored.external_video.name)
+        os.replace(temporary / stored.external_video.name, stored.external_video)
 
 
 def _blobs(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:

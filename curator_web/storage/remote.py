@@ -29,8 +29,8 @@ ABSENT, PRESENT = ".absent", ".present"  # what is known of a file that the cach
 
 
 @cache
-def _of_this_process(*given: Any) -> "Cache":
-    return Cache(*given)
+def _of_this_process(*arguments: Any) -> "Cache":
+    return Cache(*arguments)
 
 
 class Cache:
@@ -47,7 +47,7 @@ class Cache:
     def path(self, name: str, *, remember: bool = False) -> Path:
         """Where the copy of an object is, fetched if need be; nothing is there when there is no such object.
 
-        `remember`: do not ask again for an object that is absent. Raises StoreAway.
+        `remember`: do not ask again for an object that is absent. Raises StoreUnavailable.
         """
         path = self.folder / name
         with suppress(FileNotFoundError):
@@ -58,14 +58,14 @@ class Cache:
         return path
 
     def exists(self, name: str) -> bool:
-        """Whether there is such an object, without fetching it; asked only once. Raises StoreAway."""
+        """Whether there is such an object, without fetching it; asked only once. Raises StoreUnavailable."""
         if (self.folder / name).exists() or self._marked(name, PRESENT):
             return True
         if self._marked(name, ABSENT):
             return False
-        found = self.objects.exists(name)
-        self._mark(name, PRESENT if found else ABSENT)
-        return found
+        is_present = self.objects.exists(name)
+        self._mark(name, PRESENT if is_present else ABSENT)
+        return is_present
 
     def forget(self, name: str) -> bool:
         """Drop a copy that turned out to be damaged; whether there was one."""
@@ -80,23 +80,23 @@ class Cache:
             if not lock_descriptor(lock.fileno(), blocking=False):
                 return
             files = sorted(_files(self.folder))
-            size = sum(each for _, each, _ in files)
-            for used, each, path in files:
+            size = sum(file_size for _, file_size, _ in files)
+            for used, file_size, path in files:
                 if size <= self._limit * 3 // 4 or used > time.time() - UNTOUCHED:
                     break
                 Path(path).unlink(missing_ok=True)
-                size -= each
+                size -= file_size
 
     def _fetch(self, name: str, path: Path) -> bool:
         path.parent.mkdir(parents=True, exist_ok=True)
         with self._temporary.file(path.parent) as (file, temporary):
-            found = self.objects.fetch(name, file)
+            is_fetched = self.objects.fetch(name, file)
             size = file.tell()
             file.flush()
-            if found:
+            if is_fetched:
                 os.replace(temporary, path)
                 self._count(size)
-            return found
+            return is_fetched
 
     def _count(self, size: int) -> None:
         self._added += size
@@ -131,9 +131,9 @@ class RemoteLayout(RecordingLayout):
 
     def blob(self, sha256: str) -> Path:
         """As RecordingLayout's, fetched."""
-        for place in (self.blobs / sha256[:2] / sha256, self.derived_blob(sha256)):
-            if self._cache.path(self.name_of(place)).exists():
-                return place
+        for path in (self.blobs / sha256[:2] / sha256, self.derived_blob(sha256)):
+            if self._cache.path(self.name_of(path)).exists():
+                return path
         return self.blobs / sha256[:2] / sha256
 
     def name_of(self, path: Path) -> str:
@@ -160,7 +160,7 @@ class RemoteRecording(Recording):
             raise
 
     def blob(self, sha256: str) -> bytes:
-        """As Recording's; raises StoreAway besides."""
+        """As Recording's; raises StoreUnavailable besides."""
         try:
             return super().blob(sha256)
         except InputError:

@@ -39,14 +39,14 @@ class S3Store(RecordingStore):
         self.files = S3Files(self._objects, self.data_dir, self.temporary)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         return self._objects.address
 
-    def expect_there(self) -> None:
-        self._objects.expect_there()
+    def require_reachable(self) -> None:
+        self._objects.require_reachable()
 
     def open(self, recording_id: str) -> Recording:
-        """As RecordingStore's; raises StoreAway besides, here and when the recording is read."""
+        """As RecordingStore's; raises StoreUnavailable besides, here and when the recording is read."""
         self.path(recording_id)
         return RemoteRecording(self._cache, recording_id)
 
@@ -68,9 +68,9 @@ class S3Store(RecordingStore):
         return self._objects.exists(f"recordings/{recording_id}/external-video")  # it may come later
 
     def add(self, recording: Recording) -> None:
-        """As RecordingStore's; raises StoreAway besides."""
+        """As RecordingStore's; raises StoreUnavailable besides."""
         self.path(recording.id)
-        folder, held = f"recordings/{recording.id}", self.holds(recording.id)
+        folder, is_stored = f"recordings/{recording.id}", self.holds(recording.id)
         sizes = self._objects.sizes(folder)
         manifest = recording.layout.manifest.name
 
@@ -84,7 +84,7 @@ class S3Store(RecordingStore):
             except OSError as error:
                 raise InputError(f"{source}: cannot be read ({reason(error)})") from None
 
-        files = [pair for pair in files_of(recording.layout) if not held or len(pair[1].parts) > 1
+        files = [pair for pair in files_of(recording.layout) if not is_stored or len(pair[1].parts) > 1
                  or pair[1].name == recording.layout.external_video.name]
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="store") as pool:
             list(pool.map(lambda pair: send(*pair), [pair for pair in files if pair[1].name != manifest]))
@@ -97,7 +97,7 @@ class S3Store(RecordingStore):
             if times := [changed for _, _, changed in self._objects.listed(f"recordings/{name}")]:
                 yield name, max(times)
 
-    def held(self, recording_id: str) -> Iterator[str]:
+    def stored_blobs(self, recording_id: str) -> Iterator[str]:
         self.path(recording_id)
         yield from (name for name in self._objects.sizes(f"recordings/{recording_id}")
                     if name.startswith(("blobs/", "derived/")))
@@ -110,13 +110,13 @@ class S3Store(RecordingStore):
             self._objects.delete(f"{folder}/{name}")
             self._cache.forget(f"{folder}/{name}")
 
-    def keep(self, recording: Recording, content: bytes) -> str:
-        name = super().keep(recording, content)
+    def store_blob(self, recording: Recording, content: bytes) -> str:
+        name = super().store_blob(recording, content)
         layout = cast(RemoteLayout, recording.layout)
-        place = layout.derived_blob(name)
-        if place.exists():
-            with place.open("rb") as file:
-                self._objects.send(layout.name_of(place), file)
+        path = layout.derived_blob(name)
+        if path.exists():
+            with path.open("rb") as file:
+                self._objects.send(layout.name_of(path), file)
         return name
 
     def secret(self) -> None:

@@ -61,16 +61,16 @@ class Temporary:
 
     def remove_left_over(self) -> list[Path]:
         """Take away what processes left that ended without clearing up; returns what it was."""
-        gone = []
+        removed = []
         for folder in (self._data_dir, self._data_dir / "recordings", *_folders(self._data_dir / "cache")):
             for entry in _entries(folder):
                 if self._is_left_over(entry):
-                    gone.append(entry)
+                    removed.append(entry)
                     _remove(entry)
         for owner in _entries(self._data_dir / ".owners"):
             if self._is_free(owner.name):
                 owner.unlink(missing_ok=True)
-        return gone
+        return removed
 
     def _is_left_over(self, entry: Path) -> bool:
         if owned := OWNED.match(entry.name):

@@ -27,21 +27,21 @@ from curator_web.db.task_models import (
     Task,
 )
 from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
-from curator_web.notifications import telling
+from curator_web.notifications import publish
 from curator_web.users import BY_COMMAND, Account
 from schemas.addresses import split_address
 from schemas.parts import Strict
 from schemas.text import storable
 
-from . import ends
+from . import expected_end
 
 DIFFICULTIES = ("easy", "medium", "hard")
 TEXT_LENGTH, URL_LENGTH, SITE_LENGTH, MOST_WANTED = 2000, 2000, 255, 1000
 PAGE = 50  # tasks on one page
 SEEDS = 5  # shown to who proposes others
-MOST_AT_ONCE = 2000  # of a request
+MAX_TASKS_AT_ONCE = 2000  # of a request
 _COMPARED = 1000  # tasks of a site that a new one is compared with, besides those that come with it
-_ALIKE = 5  # of those that are nearly the same, so many are kept
+_MAX_SIMILAR = 5  # of those that are nearly the same, so many are kept
 
 
 class TaskSchema(Strict):
@@ -72,7 +72,7 @@ _BLANK = {"url": "", "site": "", "category": "", "difficulty": "", "answer": "",
 
 
 @dataclass(frozen=True)
-class Listed(ends.Shown):
+class Listed(expected_end.VisibleTask):
     """A task as somebody sees it, how many demonstrations of it there are, and who said why it cannot be done."""
 
     recorded: int
@@ -80,7 +80,7 @@ class Listed(ends.Shown):
 
 
 @dataclass(frozen=True)
-class Found:
+class TaskPage:
     """A page of tasks, how many there are of them in all, and of each state."""
 
     tasks: list[Listed]
@@ -88,43 +88,44 @@ class Found:
     by_state: dict[str, int]
 
 
-def propose(db: Database, account: Account, given: Iterable[Mapping[str, Any]]) -> list[Task]:
+def propose(db: Database, account: Account, proposals: Iterable[Mapping[str, Any]]) -> list[Task]:
     """Add tasks to the account's project, with what is told of each (TaskSchema); a lead's are accepted at once.
 
     All or none. Raises InputError, also for more than 2,000 at once.
     """
-    given = list(given)
-    if len(given) > MOST_AT_ONCE:
+    proposals = list(proposals)
+    if len(proposals) > MAX_TASKS_AT_ONCE:
         raise InputError(ErrorText("field tasks: %(most_at_once)s at once at most; more by demotape task add",
-                                   most_at_once=format(MOST_AT_ONCE, ",")))
-    return _add(db, account.project, [dict(each) for each in given], account.name,
+                                   most_at_once=format(MAX_TASKS_AT_ONCE, ",")))
+    return _add(db, account.project, [dict(proposal) for proposal in proposals], account.name,
                 ACCEPTED if account.leads else PROPOSED)
 
 
-def add_all(db: Database, project: str, given: Sequence[Mapping[str, Any]], state: str = ACCEPTED) -> list[Task]:
+def add_all(db: Database, project: str, tasks: Sequence[Mapping[str, Any]], state: str = ACCEPTED) -> list[Task]:
     """The same by command, in a state; all or none. Raises InputError."""
-    return _add(db, project, [dict(each) for each in given], BY_COMMAND, state)
+    return _add(db, project, [dict(task) for task in tasks], BY_COMMAND, state)
 
 
-def add_proposals(db: Database, project: str, given: Sequence[Mapping[str, Any]], who: str) -> list[Task]:
+def add_proposals(db: Database, project: str, tasks: Sequence[Mapping[str, Any]], user_name: str) -> list[Task]:
     """The same as proposals of somebody who is no member, such as a model. Raises InputError."""
-    return _add(db, project, [dict(each) for each in given], who, PROPOSED)
+    return _add(db, project, [dict(task) for task in tasks], user_name, PROPOSED)
 
 
-def without_alike(db: Database, project: str, given: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def without_similar(db: Database, project: str, tasks: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Those of some tasks (`site`, `text`) that are not nearly the same as one of their site that is there, whatever
     its state, or that comes before them."""
-    alike = _alike(db, project, [(f"new-{number}", each["site"], each["text"]) for number, each in enumerate(given)])
-    return [each for each, others in zip(given, alike, strict=True) if not others]
+    similar = _similar_ids(db, project,
+                           [(f"new-{number}", task["site"], task["text"]) for number, task in enumerate(tasks)])
+    return [task for task, similar_ids in zip(tasks, similar, strict=True) if not similar_ids]
 
 
-def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any]) -> Task:
+def change(db: Database, account: Account, task_id: str, changes: Mapping[str, Any]) -> Task:
     """Change what is told of a task: who proposed it until it is decided, a lead always. What was sent back is proposed
     again. Raises NotFound, NotAllowed, InputError."""
-    columns = columns_of(given)
-    alike, = _alike(db, account.project, [(task_id, columns["site"], columns["text"])])
+    columns = columns_of(changes)
+    similar, = _similar_ids(db, account.project, [(task_id, columns["site"], columns["text"])])
     with db.writing() as session:
-        task = _of(session, account, task_id)
+        task = _task(session, account, task_id)
         own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
         if not (own or account.leads):
             raise NotAllowed(ErrorText("only who proposed a task may change it, until it is decided, and a lead"))
@@ -132,7 +133,7 @@ def change(db: Database, account: Account, task_id: str, given: Mapping[str, Any
             setattr(task, name, value)
         if task.state == RETURNED and own:
             task.state, task.reason = PROPOSED, ""
-        task.alike = alike
+        task.alike = similar
         audit.note(session, account.name, "task changed", task=task_id)
         return task
 
@@ -152,35 +153,35 @@ def decide(db: Database, account: Account, task_id: str, state: str, reason: str
         raise InputError(ErrorText("field reason: %(text_length)s characters at most",
                                    text_length=format(TEXT_LENGTH, ",")))
     with db.writing() as session:
-        task = _of(session, account, task_id)
+        task = _task(session, account, task_id)
         task.state, task.reason, task.decided_by = state, "" if state == ACCEPTED else reason, account.name
         audit.note(session, account.name, f"task {state}", task=task_id)
-        telling.of_decision(session, task, account.name)
+        publish.of_decision(session, task, account.name)
         return task
 
 
 def find(db: Database, account: Account, state: str = "", search: str = "", site: str = "", category: str = "",
-         page: int = 1) -> Found:
+         page: int = 1) -> TaskPage:
     """A page of the project's tasks, the newest first: of a state, a site and a category, with words in their text."""
-    here = [Task.project == account.project]
-    here += [column == value for column, value in ((Task.site, site), (Task.category, category)) if value]
-    here += [Task.text.icontains(word, autoescape=True) for word in storable(search).split()[:20]]
-    sought = [*here, Task.state == state] if state else here
+    conditions = [Task.project == account.project]
+    conditions += [column == value for column, value in ((Task.site, site), (Task.category, category)) if value]
+    conditions += [Task.text.icontains(word, autoescape=True) for word in storable(search).split()[:20]]
+    sought = [*conditions, Task.state == state] if state else conditions
     with db.reading() as session:
         by_state = {name: count for name, count in session.execute(
-            select(Task.state, func.count()).where(*here).group_by(Task.state))}
+            select(Task.state, func.count()).where(*conditions).group_by(Task.state))}
         rows = list(session.scalars(select(Task).where(*sought).order_by(Task.made_at.desc(), Task.id)
                                     .offset((page - 1) * PAGE).limit(PAGE)))
         total = by_state.get(state, 0) if state else sum(by_state.values())
-        return Found(_listed(session, account, rows), total, by_state)
+        return TaskPage(_listed(session, account, rows), total, by_state)
 
 
 def show(db: Database, account: Account, task_id: str) -> tuple[Listed, list[Task]]:
     """A task, and those that were nearly the same when it was proposed. Raises NotFound."""
     with db.reading() as session:
-        task = _of(session, account, task_id)
-        alike = session.scalars(select(Task).where(Task.id.in_(task.alike), Task.project == task.project))
-        return _listed(session, account, [task])[0], list(alike)
+        task = _task(session, account, task_id)
+        similar = session.scalars(select(Task).where(Task.id.in_(task.alike), Task.project == task.project))
+        return _listed(session, account, [task])[0], list(similar)
 
 
 def seeds(db: Database, account: Account) -> list[Task]:
@@ -204,42 +205,45 @@ def recorded(session: Session, task_ids: Iterable[str]) -> dict[str, int]:
 def _listed(session: Session, account: Account, tasks: Sequence[Task]) -> list[Listed]:
     counts = recorded(session, [task.id for task in tasks])
     objections: dict[str, list[Assignment]] = {}
-    for each in session.scalars(select(Assignment).where(
+    for assignment in session.scalars(select(Assignment).where(
             Assignment.task_id.in_([task.id for task in tasks]), Assignment.state == UNACHIEVABLE)
             .order_by(Assignment.changed_at)):
-        objections.setdefault(each.task_id, []).append(each)
-    told = ends.with_ends(session, account, tasks)
-    return [Listed(task, task.id in told, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
+        objections.setdefault(assignment.task_id, []).append(assignment)
+    with_end = expected_end.with_ends(session, account, tasks)
+    return [Listed(task, task.id in with_end, counts.get(task.id, 0), objections.get(task.id, ())) for task in tasks]
 
 
-def _of(session: Session, account: Account, task_id: str) -> Task:
+def _task(session: Session, account: Account, task_id: str) -> Task:
     task = session.get(Task, storable(task_id), with_for_update=True)
     if task is None or task.project != account.project:
         raise NotFound(ErrorText("there is no task %(task_id)r", task_id=task_id[:40]))
     return task
 
 
-def _add(db: Database, project: str, given: list[dict[str, Any]], who: str, state: str) -> list[Task]:
+def _add(db: Database, project: str, tasks: list[dict[str, Any]], user_name: str, state: str) -> list[Task]:
     now = datetime.now(UTC)
-    rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=who,
-                 made_at=now + timedelta(microseconds=number), decided_by=who if state == ACCEPTED else None, reason="",
-                 **columns_of(each)) for number, each in enumerate(given)]  # in the order in which they were given
-    for task, alike in zip(rows, _alike(db, project, [(task.id, task.site, task.text) for task in rows]), strict=True):
-        task.alike = alike
+    rows = [Task(id=secrets.token_hex(8), project=project, state=state, alike=[], proposed_by=user_name,
+                 made_at=now + timedelta(microseconds=number), decided_by=user_name if state == ACCEPTED else None,
+                 reason="",
+                 **columns_of(fields)) for number, fields in enumerate(tasks)]  # in the order in which they were given
+    for task, similar in zip(rows, _similar_ids(db, project, [(task.id, task.site, task.text) for task in rows]),
+                             strict=True):
+        task.alike = similar
     with db.writing() as session:
         session.add_all(rows)
-        audit.note(session, who, "tasks added", project=project, count=len(rows))
+        audit.note(session, user_name, "tasks added", project=project, count=len(rows))
     return rows
 
 
-def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
+def columns_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The columns of what is told of a task; raises InputError."""
-    told = {name: value.strip() if isinstance(value, str) else value for name, value in storable(dict(given)).items()}
-    if errors := _SCHEMA.validate(told):
+    values = {name: value.strip() if isinstance(value, str) else value for name,
+              value in storable(dict(fields)).items()}
+    if errors := _SCHEMA.validate(values):
         field, reasons = next(iter(errors.items()))
         raise InputError(ErrorText("field %(field)s: %(why)s", field=field,
                                    why=reasons[0] if isinstance(reasons, list) else reasons))
-    row = _BLANK | _SCHEMA.load(told)
+    row = _BLANK | _SCHEMA.load(values)
     if row["url"]:
         address = split_address(row["url"])
         if address.scheme not in ("http", "https") or not address.hostname:
@@ -249,7 +253,7 @@ def columns_of(given: Mapping[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _alike(db: Database, project: str, tasks: Sequence[tuple[str, str, str]]) -> list[list[str]]:
+def _similar_ids(db: Database, project: str, tasks: Sequence[tuple[str, str, str]]) -> list[list[str]]:
     """Of each task (id, site, text), ids of those of its site that are nearly the same: of the newest that are there,
     and of those before it. Not within a transaction that others wait for: of many it takes seconds."""
     from pipeline.export.near_duplicates import TaskTexts  # here, as datasketch is slow to import
@@ -262,4 +266,4 @@ def _alike(db: Database, project: str, tasks: Sequence[tuple[str, str, str]]) ->
                     .order_by(Task.made_at.desc(), Task.id).limit(_COMPARED)):
                 if key not in new:
                     known.add(key, text)
-    return [texts[site].add(key, text)[:_ALIKE] for key, site, text in tasks]
+    return [texts[site].add(key, text)[:_MAX_SIMILAR] for key, site, text in tasks]

@@ -13,7 +13,7 @@ from schemas.text import read_well_formed
 from .bank import COLUMNS, columns_of
 
 LARGEST = 50_000_000  # bytes
-MOST = 20_000  # tasks of one file
+MAX_TASKS = 20_000  # tasks of one file
 _ALSO = {"task": "text", "confirmed_task": "text", "ques": "text", "web": "url", "website": "site",
          "start_url": "url", "domain": "category", "intent": "text"}  # as Mind2Web, WebVoyager, WebArena call them
 
@@ -29,20 +29,20 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(ErrorText("%(name)s: this is not UTF-8", name=name)) from None
-    found = []
+    tasks = []
     kinds = {"{": _lines, "[": _entries}
     for where, row in kinds.get(text.lstrip()[:1], _rows)(name, text):
-        told = {_ALSO.get(field, field): value for field, value in row.items() if value not in (None, "")}
+        values = {_ALSO.get(field, field): value for field, value in row.items() if value not in (None, "")}
         try:
-            found.append(columns_of({field: value for field, value in told.items() if field in COLUMNS}))
+            tasks.append(columns_of({field: value for field, value in values.items() if field in COLUMNS}))
         except InputError as error:
             raise InputError(ErrorText("%(name)s: %(where)s, %(error)s", name=name, where=where, error=error)) from None
-        if len(found) > MOST:
+        if len(tasks) > MAX_TASKS:
             raise InputError(ErrorText("%(name)s: more than %(most)s tasks; split the file",
-                                       name=name, most=format(MOST, ",")))
-    if not found:
+                                       name=name, most=format(MAX_TASKS, ",")))
+    if not tasks:
         raise InputError(ErrorText("%(name)s: there is no task in it", name=name))
-    return found
+    return tasks
 
 
 def _lines(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:

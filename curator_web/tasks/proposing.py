@@ -17,17 +17,17 @@ from curator_web.db.database import Database
 from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, Task
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 from schemas.addresses import split_address
 from schemas.text import read_well_formed, storable
 
 from . import bank
 
-MOST = 50  # proposals that are asked for at once
+MAX_PROPOSALS = 50  # proposals that are asked for at once
 EXAMPLES = 8  # tasks that are sent
 _POOL = 1000  # of the newest accepted tasks, examples are drawn from so many
 _LONGEST = 500  # characters of an example
-_TOLD = ("text", "url", "site", "category", "difficulty")  # of what the model tells, this is taken
+_MODEL_FIELDS = ("text", "url", "site", "category", "difficulty")  # of what the model tells, this is taken
 _FENCES = ("```json\n", "```jsonl\n", "```\n")
 _RULES = f"""You propose tasks for people to do in a web browser; how they do them is recorded, to train and test web \
 agents.
@@ -40,7 +40,7 @@ host of the website), "url" (where it begins), "category" (such as Travel) and "
 
 
 @dataclass(frozen=True)
-class Wish:
+class ProposalRequest:
     """What is asked for: so many tasks, of a site and a category, or of any."""
 
     count: int
@@ -58,22 +58,22 @@ class Outcome:
     wrong: Counter[str]
 
 
-def wish(count: Any, site: str, category: str) -> Wish:
+def wish(count: Any, site: str, category: str) -> ProposalRequest:
     """What is asked for; raises InputError."""
     site, category = storable(site).strip().lower(), storable(category).strip()
-    if not isinstance(count, int) or not 1 <= count <= MOST:
-        raise InputError(ErrorText("field count: a number from 1 to %(most)s", most=MOST))
+    if not isinstance(count, int) or not 1 <= count <= MAX_PROPOSALS:
+        raise InputError(ErrorText("field count: a number from 1 to %(most)s", most=MAX_PROPOSALS))
     for name, value, longest in (("site", site, bank.SITE_LENGTH), ("category", category, CATEGORY_LENGTH)):
         if len(value) > longest or not (value.isprintable() or not value):
             raise InputError(ErrorText("field %(name)s: %(longest)s characters at most, in one line", name=name,
                                        longest=longest))
-    return Wish(count, site, category)
+    return ProposalRequest(count, site, category)
 
 
-def messages(db: Database, account: Account, wished: Wish, chance: random.Random) -> list[dict[str, str]]:
+def messages(db: Database, account: Account, wished: ProposalRequest, chance: random.Random) -> list[dict[str, str]]:
     """What is sent: rules, some accepted tasks of the project, what is asked for. Those of the same site and category
     come first, then those that leads marked for who proposes others. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.reading() as session:
         tasks = list(session.scalars(select(Task).where(Task.project == account.project, Task.state == ACCEPTED)
                                      .order_by(Task.made_at.desc(), Task.id).limit(_POOL)))
@@ -83,12 +83,12 @@ def messages(db: Database, account: Account, wished: Wish, chance: random.Random
                             "difficulty": task.difficulty} for task in tasks[:EXAMPLES]])
 
 
-def prompt(wished: Wish, examples: Sequence[dict[str, str]]) -> list[dict[str, str]]:
+def prompt(wished: ProposalRequest, examples: Sequence[dict[str, str]]) -> list[dict[str, str]]:
     """The messages; examples are JSON, so that no text of one ends it."""
     about = f" on the website {json.dumps(wished.site, ensure_ascii=False)}" if wished.site else ""
     about += f" of the category {json.dumps(wished.category, ensure_ascii=False)}" if wished.category else ""
-    lines = [json.dumps({name: value for name, value in each.items() if value}, ensure_ascii=False)
-             for each in examples]
+    lines = [json.dumps({name: value for name, value in example.items() if value}, ensure_ascii=False)
+             for example in examples]
     shown = "Examples:\n" + "\n".join(lines) + "\n\n" if lines else ""
     tasks = "1 new task" if wished.count == 1 else f"{wished.count} new tasks"
     return [{"role": "system", "content": _RULES}, {"role": "user", "content": f"{shown}Propose {tasks}{about}."}]
@@ -108,52 +108,52 @@ def read(answer: str) -> list[Any]:
             text = text[len(fence):-4].strip()
             break
     if text.startswith("["):
-        found = _json(text, "it is no JSON array")
+        entries = _json(text, "it is no JSON array")
     else:
-        found = [_json(line, f"line {number} is no JSON") for number, line in
-                 enumerate(text.split("\n"), 1) if line.strip()]
-    if not found or not any(isinstance(each, dict) for each in found):
+        entries = [_json(line, f"line {number} is no JSON") for number, line in
+                   enumerate(text.split("\n"), 1) if line.strip()]
+    if not entries or not any(isinstance(entry, dict) for entry in entries):
         raise InputError(ErrorText("the model's answer holds no tasks; nothing was stored"))
-    return found
+    return entries
 
 
-def rows(entries: Sequence[Any], wished: Wish) -> tuple[list[dict[str, Any]], Counter[str]]:
+def rows(entries: Sequence[Any], wished: ProposalRequest) -> tuple[list[dict[str, Any]], Counter[str]]:
     """What can be proposed of them (TaskSchema), and why the others cannot, counted."""
-    found, wrong = list[dict[str, Any]](), Counter[str]()
+    tasks, wrong = list[dict[str, Any]](), Counter[str]()
     for entry in entries:
-        if len(found) == wished.count:
+        if len(tasks) == wished.count:
             wrong["more than were asked for"] += 1
             continue
         try:
-            found.append(_row(entry, wished))
+            tasks.append(_row(entry, wished))
         except InputError as error:
             wrong[str(error)] += 1
-    return found, wrong
+    return tasks, wrong
 
 
-def store(db: Database, project: str, answer: str, wished: Wish, model: str) -> Outcome:
+def store(db: Database, project: str, answer: str, wished: ProposalRequest, model: str) -> Outcome:
     """Propose what of an answer is no task that is there already. Raises InputError for an answer that is none."""
-    found, wrong = rows(read(answer), wished)
-    new = bank.without_alike(db, project, found)
+    tasks, wrong = rows(read(answer), wished)
+    new = bank.without_similar(db, project, tasks)
     if new:
         bank.add_proposals(db, project, new, f"model {model}")
-    return Outcome(len(new), len(found) - len(new), wrong)
+    return Outcome(len(new), len(tasks) - len(new), wrong)
 
 
-def _row(entry: Any, wished: Wish) -> dict[str, Any]:
+def _row(entry: Any, wished: ProposalRequest) -> dict[str, Any]:
     if not isinstance(entry, dict):
         raise InputError(ErrorText("no object"))
-    told = {name: value for name in _TOLD if (value := entry.get(name)) not in (None, "")}
-    if wrong := next((name for name, value in told.items() if not isinstance(value, str)), None):
+    fields = {name: value for name in _MODEL_FIELDS if (value := entry.get(name)) not in (None, "")}
+    if wrong := next((name for name, value in fields.items() if not isinstance(value, str)), None):
         raise InputError(ErrorText("field %(wrong)s: no text", wrong=wrong))
     if wished.site:
-        host = split_address(told.get("url", "")).hostname
+        host = split_address(fields.get("url", "")).hostname
         if not host or not f".{host}".endswith(f".{wished.site}"):
-            told.pop("url", None)
-        told["site"] = wished.site
+            fields.pop("url", None)
+        fields["site"] = wished.site
     if wished.category:
-        told["category"] = wished.category
-    return bank.columns_of(told)
+        fields["category"] = wished.category
+    return bank.columns_of(fields)
 
 
 def _json(text: str, wrong: str) -> Any:
@@ -163,6 +163,6 @@ def _json(text: str, wrong: str) -> Any:
         raise InputError(ErrorText("the model's answer: %(wrong)s; nothing was stored", wrong=wrong)) from None
 
 
-def _closeness(task: Task, wished: Wish) -> int:
+def _closeness(task: Task, wished: ProposalRequest) -> int:
     return (4 * bool(wished.site and task.site == wished.site) + task.seed
             + 2 * bool(wished.category and task.category.lower() == wished.category.lower()))

@@ -18,9 +18,9 @@ from .people import (
 )
 from .renaming import rename
 from .second_factor import SecondFactors
+from .sign_in_attempts import SignInAttemptLimits
 from .signing_in import check_code, check_password
-from .tries import Tries
 
-__all__ = ["BY_COMMAND", "LOCAL", "Account", "SecondFactors", "Tries", "add_user", "check_code", "check_password",
-           "disable", "enable", "end_sessions", "everybody", "has_accounts", "remove", "rename", "set_password",
-           "set_role", "user_named"]
+__all__ = ["BY_COMMAND", "LOCAL", "Account", "SecondFactors", "SignInAttemptLimits", "add_user", "check_code",
+           "check_password", "disable", "enable", "end_sessions", "everybody", "has_accounts", "remove", "rename",
+           "set_password", "set_role", "user_named"]

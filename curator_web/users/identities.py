@@ -38,12 +38,12 @@ def user_of(db: Database, claims: Claims, new_role: str | None) -> User:
     if not 0 < len(claims.subject) <= SUBJECT_LENGTH or len(claims.issuer) > ISSUER_LENGTH:
         raise NotSignedIn(NO_ACCOUNT)
     try:
-        return _found(db, claims, new_role)
+        return _find_or_add(db, claims, new_role)
     except IntegrityError:  # the same person signs in twice for the first time, at once
-        return _found(db, claims, new_role)
+        return _find_or_add(db, claims, new_role)
 
 
-def _found(db: Database, claims: Claims, new_role: str | None) -> User:
+def _find_or_add(db: Database, claims: Claims, new_role: str | None) -> User:
     with db.writing() as session:
         known = session.get(Identity, (claims.issuer, claims.subject))
         user = session.get(User, known.who) if known else _linked(session, claims, new_role)

@@ -54,7 +54,7 @@ ACTIONS = tuple(Action(*line) for line in (
     ("submit", "s", "In a team: submit"), ("validate", "w", "In a team: validate"),
     ("send_back", "r", "In a team: send back"), ("next_demonstration", "n", "In a team: next demonstration"),
     ("help", "?", "All keys")))
-BY_NAME = {each.name: each for each in ACTIONS}
+BY_NAME = {action.name: action for action in ACTIONS}
 NAMED = ("Delete", "F2", "F8", "Alt+ArrowUp", "Alt+ArrowDown")  # keys that give no character and may be chosen
 _SHORT = {"⇧": "Shift", "⌥": "Alt", "up": "ArrowUp", "↑": "ArrowUp", "down": "ArrowDown", "↓": "ArrowDown"}
 _BROWSER, _NO_KEY = ErrorText("the browser needs it"), ErrorText("this is no key; write one character")
@@ -70,7 +70,7 @@ def read_key(text: str) -> str:
     """A key as it is kept, from how people write it (`⇧ x`, `shift+x`, `X`). Raises InputError, which says why, for one
     that cannot be chosen."""
     before, key = _pieces(text.strip())
-    modifiers = {_SHORT.get(each, each).capitalize() for each in before}
+    modifiers = {_SHORT.get(modifier, modifier).capitalize() for modifier in before}
     if unknown := modifiers - {"Shift", "Alt"}:
         raise InputError(_BROWSER if unknown <= {"Ctrl", "Control", "Meta", "Cmd", "Super"} else _NO_KEY)
     if len(key) != 1:
@@ -92,60 +92,63 @@ def read_key(text: str) -> str:
 
 def _pieces(text: str) -> tuple[list[str], str]:
     """What stands before a key, and the key."""
-    rest, plus = (text[:-1], "+") if text.endswith("+") else (text, "")
-    pieces = [*rest.replace("+", " ").split(), *plus]
+    prefix, plus = (text[:-1], "+") if text.endswith("+") else (text, "")
+    pieces = [*prefix.replace("+", " ").split(), *plus]
     return pieces[:-1], _SHORT.get(pieces[-1].lower(), pieces[-1]) if pieces else ""
 
 
 def _named(key: str, modifiers: set[str]) -> str:
     names = {name.rpartition("+")[2].lower(): name.rpartition("+")[2] for name in NAMED}
-    whole = "+".join([*sorted(modifiers), names.get(key.lower(), key)])
-    if whole in NAMED:
-        return whole
+    key_name = "+".join([*sorted(modifiers), names.get(key.lower(), key)])
+    if key_name in NAMED:
+        return key_name
     if reason := _NEEDED.get(key.lower()):
         raise InputError(reason)
     is_function = key[:1] in ("F", "f") and key[1:].isdecimal()
     raise InputError(_BROWSER if is_function or key.lower() in names else _NO_KEY)
 
 
-def problems(given: Mapping[str, str]) -> dict[str, str]:
+def problems(supplied: Mapping[str, str]) -> dict[str, str]:
     """Why keys cannot be as they are given, by action; what is absent or empty is the usual one."""
-    found: dict[str, str] = {name[:LENGTH]: "there is no such action" for name in given.keys() - BY_NAME.keys()}
+    reasons: dict[str, str] = {name[:LENGTH]: "there is no such action" for name in supplied.keys() - BY_NAME.keys()}
     keys: dict[str, str] = {}
     for action in ACTIONS:
-        text = given.get(action.name, "").strip() or action.usual
+        text = supplied.get(action.name, "").strip() or action.usual
         try:
             if len(text) > LENGTH:
                 raise InputError(_NO_KEY)
             keys[action.name] = action.usual if text == action.usual else read_key(text)
         except InputError as error:
-            found[action.name] = error.args[0]
+            reasons[action.name] = error.args[0]
     holders: dict[str, Action] = {}
     for action in _usual_first(keys):
         holder = holders.setdefault(keys[action.name], action)
         if holder is not action:
-            found[action.name] = ErrorText("the key %(key)s is in use: %(action)s", key=shown(keys[action.name]),
-                                           action=holder.does)
-    return found
+            reasons[action.name] = ErrorText("the key %(key)s is in use: %(action)s", key=shown(keys[action.name]),
+                                             action=holder.does)
+    return reasons
 
 
 def _usual_first(keys: Mapping[str, str]) -> Iterable[Action]:
     """The actions that have a key; first those that have the usual one, as who takes that is to choose another."""
-    return sorted((each for each in ACTIONS if each.name in keys), key=lambda each: keys[each.name] != each.usual)
+    return sorted((action for action in ACTIONS if action.name in keys),
+                  key=lambda action: keys[action.name] != action.usual)
 
 
 def bound(content: Mapping[str, str]) -> dict[str, str]:
     """The key of each action, from what is kept; empty for one whose usual key was chosen for another before it was
     there."""
     chosen = {name: key for name, key in content.items() if name in BY_NAME}
-    taken = set(chosen.values())
-    return {each.name: chosen.get(each.name, "" if each.usual in taken else each.usual) for each in ACTIONS}
+    chosen_keys = set(chosen.values())
+    return {action.name: chosen.get(action.name, "" if action.usual in chosen_keys else action.usual)
+            for action in ACTIONS}
 
 
 def pressed(keys: Mapping[str, str]) -> dict[str, str]:
     """What scripts need: the usual key, or nothing, by the pressed one, where that is another."""
-    found = {each.usual: "" for each in ACTIONS if keys[each.name] != each.usual}
-    return found | {keys[each.name]: each.usual for each in ACTIONS if keys[each.name] not in ("", each.usual)}
+    by_pressed = {action.usual: "" for action in ACTIONS if keys[action.name] != action.usual}
+    return by_pressed | {keys[action.name]: action.usual for action in ACTIONS
+                         if keys[action.name] not in ("", action.usual)}
 
 
 def shown(key: str) -> str:
@@ -155,23 +158,23 @@ def shown(key: str) -> str:
     return f"{'⇧' if modifier == 'Shift' else modifier} {name}" if plus else name
 
 
-def of(db: Database, who: str) -> dict[str, str]:
+def keys_of(db: Database, user_name: str) -> dict[str, str]:
     """The key of each action for somebody."""
     with db.reading() as session:
-        row = session.get(OwnKeys, who)
+        row = session.get(OwnKeys, user_name)
         return bound(row.content if row else {})
 
 
-def keep(db: Database, who: str, given: Mapping[str, str]) -> dict[str, str]:
+def save_keys(db: Database, user_name: str, supplied: Mapping[str, str]) -> dict[str, str]:
     """Have somebody's keys be these from now on, all others the usual ones; returns the key of each action. Raises
     InputError for the first that cannot be."""
-    for name, reason in sorted(problems(given).items()):
+    for name, reason in sorted(problems(supplied).items()):
         raise InputError(ErrorText("field %(name)s: %(reason)s", name=name, reason=reason))
-    wanted = {name: text.strip() for name, text in given.items() if text.strip()}
+    wanted = {name: text.strip() for name, text in supplied.items() if text.strip()}
     content = {name: text if text == BY_NAME[name].usual else read_key(text) for name, text in wanted.items()}
     content = {name: key for name, key in content.items() if key != BY_NAME[name].usual}
     with db.writing() as session:
-        session.execute(delete(OwnKeys).where(OwnKeys.who == who))
+        session.execute(delete(OwnKeys).where(OwnKeys.who == user_name))
         if content:
-            session.add(OwnKeys(who=who, content=content))
+            session.add(OwnKeys(who=user_name, content=content))
     return bound(content)

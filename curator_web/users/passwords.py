@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from werkzeug.security import check_password_hash, generate_password_hash
 
-from curator_web.db.one_at_a_time import stepping_aside
+from curator_web.db.request_lock import stepping_aside
 from curator_web.errors import Busy, ErrorText, InputError
 
 LENGTH = 10  # at least; only length makes a password good
@@ -29,13 +29,13 @@ def hashed(password: str) -> str:
         return generate_password_hash(password, method=METHOD)
 
 
-def is_right(kept: str | None, password: str) -> bool:
+def is_right(stored_hash: str | None, password: str) -> bool:
     """Whether a password is the one of a hash. Without one it takes as long, so that the time tells nothing.
 
     Raises Busy when too many wait already.
     """
     with stepping_aside(), _turn():
-        return check_password_hash(kept or NOBODYS, password[:LIMIT]) and kept is not None
+        return check_password_hash(stored_hash or NOBODYS, password[:LIMIT]) and stored_hash is not None
 
 
 @contextmanager

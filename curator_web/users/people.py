@@ -67,11 +67,11 @@ def add_user(db: Database, name: str, role: str, password: str | None = None, *,
     Without a password the user cannot sign in to the pages. Raises InputError for a name that cannot be one or is
     taken, for a role that does not exist, and for a password that is too short.
     """
-    expect_name(name)
-    _expect_role(role)
+    require_name(name)
+    _require_role(role)
     hashed = None if password is None else passwords.hashed(password)
     with db.writing() as session:
-        expect_free(session, name)
+        require_free(session, name)
         session.add(User(name=name, role=role, state=ACTIVE, password_hash=hashed, made_at=datetime.now(UTC)))
         session.flush()
         members.join(session, name, role, project)
@@ -83,7 +83,7 @@ def set_password(db: Database, name: str, password: str, *, keep_tokens: bool = 
     """Give a user a new password, which ends the user's sessions and tokens. Raises InputError."""
     hashed = passwords.hashed(password)
     with db.writing() as session:
-        row = there(session, name)
+        row = existing_user(session, name)
         row.password_hash = hashed
         audit.note(session, by, "password set", of=name, sessions=web_sessions.end_all(session, name),
                    tokens=0 if keep_tokens else tokens.revoke_all(session, name))
@@ -92,23 +92,23 @@ def set_password(db: Database, name: str, password: str, *, keep_tokens: bool = 
 def disable(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
     """Let a user in no more, until `enable`: the sessions end, the tokens rest. Raises InputError."""
     with db.writing() as session:
-        there(session, name).state = DISABLED
+        existing_user(session, name).state = DISABLED
         audit.note(session, by, "user disabled", of=name, sessions=web_sessions.end_all(session, name))
 
 
 def enable(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
     """Let a disabled user in again. Raises InputError."""
     with db.writing() as session:
-        there(session, name).state = ACTIVE
+        existing_user(session, name).state = ACTIVE
         audit.note(session, by, "user enabled", of=name)
 
 
 def set_role(db: Database, name: str, role: str, *, by: str = BY_COMMAND) -> None:
     """Have a user manage accounts and make projects (lead), or not; what they are in projects stays. Raises
     InputError."""
-    _expect_role(role)
+    _require_role(role)
     with db.writing() as session:
-        row = there(session, name)
+        row = existing_user(session, name)
         audit.note(session, by, "role set", of=name, role=role, before=row.role)
         row.role = role
 
@@ -119,7 +119,7 @@ def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
     What the user did keeps its name, which nobody else gets. Raises InputError.
     """
     with db.writing() as session:
-        row = there(session, name)
+        row = existing_user(session, name)
         row.state, row.password_hash = REMOVED, None
         for of_user in (SecondFactor, Identity, Member, OwnKeys):
             session.execute(delete(of_user).where(of_user.who == name))
@@ -131,7 +131,7 @@ def remove(db: Database, name: str, *, by: str = BY_COMMAND) -> None:
 def end_sessions(db: Database, name: str, *, by: str) -> None:
     """End all of a user's sessions. Raises InputError."""
     with db.writing() as session:
-        there(session, name)
+        existing_user(session, name)
         audit.note(session, by, "sessions ended", of=name, sessions=web_sessions.end_all(session, name))
 
 
@@ -153,7 +153,7 @@ def has_accounts(db: Database) -> bool:
         return session.scalars(select(User.name).limit(1)).first() is not None
 
 
-def expect_name(name: str) -> None:
+def require_name(name: str) -> None:
     """Raises InputError for what cannot be a user's name."""
     if not NAME.fullmatch(name):
         raise InputError(ErrorText("name: %(name)r cannot be one; letters, digits, . _ @ and - only, %(id_length)s "
@@ -161,19 +161,19 @@ def expect_name(name: str) -> None:
                                    name=name[:40], id_length=ID_LENGTH))
 
 
-def expect_free(session: Session, name: str) -> None:
+def require_free(session: Session, name: str) -> None:
     """Raises InputError for a name that somebody has, or had."""
-    if taken := session.get(User, name):
-        was = "; it was removed, and its name stays its own" if taken.state == REMOVED else ""
+    if existing := session.get(User, name):
+        was = "; it was removed, and its name stays its own" if existing.state == REMOVED else ""
         raise InputError(ErrorText("name: there is a user %(name)r already%(was)s", name=name, was=was))
 
 
-def _expect_role(role: str) -> None:
+def _require_role(role: str) -> None:
     if role not in ROLES:
         raise InputError(ErrorText("role: %(role)r is none; %(which)s are", role=role[:40], which=", ".join(ROLES)))
 
 
-def there(session: Session, name: str) -> User:
+def existing_user(session: Session, name: str) -> User:
     """The user of a name, locked; raises InputError where there is none or they were removed."""
     row = session.get(User, name, with_for_update=True) if NAME.fullmatch(name) else None
     if row is None or row.state == REMOVED:

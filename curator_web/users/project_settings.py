@@ -24,14 +24,14 @@ from schemas.parts import Strict
 from schemas.text import storable
 
 from .people import Account
-from .projects import expect_lead
+from .projects import require_lead
 
 ONE, TWO, THREE = REVIEW_STEPS = (1, 2, 3)
 PASS_MARK = 0.8
 COUNTED = ("unused_intents", "unused_checks")  # what decides which turns are to check
 
 
-def _expect_some_left(unused: list[str]) -> None:
+def _require_some_left(unused: list[str]) -> None:
     if set(unused) >= set(BROWSER_INTENTS):
         raise ValidationError("At least one intent must stay in use.")
 
@@ -39,7 +39,7 @@ def _expect_some_left(unused: list[str]) -> None:
 class SettingsSchema(Strict):
     """What is set for a project."""
 
-    unused_intents = fields.List(fields.String(validate=validate.OneOf(BROWSER_INTENTS)), validate=_expect_some_left,
+    unused_intents = fields.List(fields.String(validate=validate.OneOf(BROWSER_INTENTS)), validate=_require_some_left,
                                  metadata={"description": "intents of actions that nobody chooses in this project"})
     unused_checks = fields.List(fields.String(validate=validate.Length(1, 60)), validate=validate.Length(max=200),
                                 metadata={"description": "kinds of checks that do not count in this project"})
@@ -78,12 +78,12 @@ class Settings:
         return tuple(kind for kind in all_kinds() if kind not in self.unused_checks
                      and (kind != UNUSED_INTENT or self.unused_intents))
 
-    def counts_as(self, other: "Settings") -> bool:
+    def counts_as(self, other_settings: "Settings") -> bool:
         """Whether the same turns are to check."""
-        return all(getattr(self, name) == getattr(other, name) for name in COUNTED)
+        return all(getattr(self, name) == getattr(other_settings, name) for name in COUNTED)
 
 
-def of(session: Session, project: str) -> Settings:
+def settings_of(session: Session, project: str) -> Settings:
     """What is set for a project."""
     row = session.get(ProjectSettings, project)
     if row is None:
@@ -96,7 +96,7 @@ def of(session: Session, project: str) -> Settings:
 def read(db: Database, project: str) -> Settings:
     """As `of`, in a transaction of its own."""
     with db.reading() as session:
-        return of(session, project)
+        return settings_of(session, project)
 
 
 def split_rule(db: Database, project: str) -> dict[str, Any] | None:
@@ -106,19 +106,19 @@ def split_rule(db: Database, project: str) -> dict[str, Any] | None:
         return row.splits if row else None
 
 
-def told(db: Database, project: str) -> dict[str, Any]:
+def settings_fields(db: Database, project: str) -> dict[str, Any]:
     """All of it, as SettingsSchema has it."""
     now = read(db, project)
-    return {"unused_intents": [each for each in BROWSER_INTENTS if each in now.unused_intents],
+    return {"unused_intents": [intent for intent in BROWSER_INTENTS if intent in now.unused_intents],
             "unused_checks": sorted(now.unused_checks), "review_steps": now.review_steps,
             "training_first": now.training_first, "pass_mark": now.pass_mark, "splits": split_rule(db, project)}
 
 
-def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[str]:
+def change(session: Session, account: Account, changes: Mapping[str, Any]) -> set[str]:
     """Set what is given for the account's project, within a transaction; what is not given stays. Returns the names of
     what is another than before. Raises NotAllowed, InputError naming the field."""
-    expect_lead(account)
-    wanted = validated(storable(dict(given)), _SCHEMA, "settings")
+    require_lead(account)
+    wanted = validated(storable(dict(changes)), _SCHEMA, "settings")
     session.get_one(Project, account.project, with_for_update=True)
     row = session.get(ProjectSettings, account.project)
     if row is None:
@@ -128,7 +128,7 @@ def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[
     for name in COUNTED:
         if name in wanted:
             wanted[name] = sorted(set(wanted[name]))
-    _expect_kinds(wanted.get("unused_checks", ()), before.get("unused_checks", ()))
+    _require_kinds(wanted.get("unused_checks", ()), before.get("unused_checks", ()))
     if wanted.get("splits"):
         make_rule(wanted["splits"], "field splits")  # complains of it now
     changed = {name for name, value in wanted.items() if value != before.get(name, _USUAL[name])}
@@ -137,8 +137,9 @@ def change(session: Session, account: Account, given: Mapping[str, Any]) -> set[
     if "splits" in changed:
         row.splits = wanted["splits"]
     row.content = row.content | {name: wanted[name] for name in changed - {"splits"}}
-    told: dict[str, Any] = {name: bool(wanted[name]) if name == "splits" else wanted[name] for name in sorted(changed)}
-    audit.note(session, account.name, "settings changed", None, project=account.project, **told)
+    details: dict[str, Any] = {name: bool(wanted[name]) if name == "splits" else wanted[name]
+                               for name in sorted(changed)}
+    audit.note(session, account.name, "settings changed", None, project=account.project, **details)
     return changed
 
 
@@ -146,7 +147,7 @@ _USUAL: dict[str, Any] = {"unused_intents": [], "unused_checks": [], "review_ste
                           "pass_mark": PASS_MARK, "splits": None}
 
 
-def _expect_kinds(wanted: Any, before: Any) -> None:
+def _require_kinds(wanted: Any, before: Any) -> None:
     """Raises InputError for a kind that no check has; of a plug-in that was removed it may stay."""
     known = {*all_kinds(), *before}
     for kind in wanted:

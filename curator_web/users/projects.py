@@ -32,7 +32,7 @@ GUIDELINES_LENGTH = 100_000
 
 
 @dataclass(frozen=True)
-class Place:
+class Membership:
     """A project that somebody is in, and their role there."""
 
     project: Project
@@ -47,14 +47,14 @@ class Place:
         return self.project.name
 
 
-def places(db: Database, account: Account) -> list[Place]:
+def memberships(db: Database, account: Account) -> list[Membership]:
     """The projects that this person is in, in the order in which they joined; all of them for who is alone."""
     with db.reading() as session:
         if account.alone:
-            return [Place(project, LEAD) for project in session.scalars(select(Project).order_by(Project.made_at))]
+            return [Membership(project, LEAD) for project in session.scalars(select(Project).order_by(Project.made_at))]
         rows = session.execute(select(Project, Member.role).join(Member, Member.project == Project.id)
                                .where(Member.who == account.name).order_by(Member.joined_at, Project.id))
-        return [Place(project, role) for project, role in rows]
+        return [Membership(project, role) for project, role in rows]
 
 
 def everything(db: Database) -> list[Project]:
@@ -65,13 +65,13 @@ def everything(db: Database) -> list[Project]:
 
 def named(db: Database, project: str | None) -> str:
     """The project that is meant on the server's command line: of this id, or the only one. Raises InputError."""
-    held = [each.id for each in everything(db)]
-    if project in held:
+    project_ids = [project_row.id for project_row in everything(db)]
+    if project in project_ids:
         return project
-    if project is None and len(held) == 1:
-        return held[0]
+    if project is None and len(project_ids) == 1:
+        return project_ids[0]
     raise InputError(f"--project: {'name one' if project is None else f'there is no {project[:40]!r}'}; "
-                     f"there {'is' if len(held) == 1 else 'are'} {', '.join(held)}")
+                     f"there {'is' if len(project_ids) == 1 else 'are'} {', '.join(project_ids)}")
 
 
 def add(db: Database, project: str, name: str, account: Account | None = None) -> Project:
@@ -100,7 +100,7 @@ def add(db: Database, project: str, name: str, account: Account | None = None) -
 
 def rename(db: Database, name: str, account: Account) -> None:
     """Give the account's project another name. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     name = storable(name).strip()
     if not 0 < len(name) <= PROJECT_NAME_LENGTH:
         raise InputError(ErrorText("field name: 1 to %(project_name_length)s characters",
@@ -113,28 +113,28 @@ def rename(db: Database, name: str, account: Account) -> None:
 def members(db: Database, project: str) -> list[Member]:
     """Who is in a project, by name."""
     with db.reading() as session:
-        return list(session.scalars(_of_members(select(Member), project)))
+        return list(session.scalars(_join_members(select(Member), project)))
 
 
 def member_names(db: Database, project: str) -> list[str]:
     """The names of who is in a project, in order."""
     with db.reading() as session:
-        return list(session.scalars(_of_members(select(Member.who), project)))
+        return list(session.scalars(_join_members(select(Member.who), project)))
 
 
-def _of_members(asked: Select, project: str) -> Select:
-    return (asked.join(User, User.name == Member.who).where(Member.project == project, User.state == ACTIVE)
+def _join_members(query: Select, project: str) -> Select:
+    return (query.join(User, User.name == Member.who).where(Member.project == project, User.state == ACTIVE)
             .order_by(Member.who))
 
 
-def set_member(db: Database, project: str, who: str, role: str | None, account: Account | None = None) -> None:
+def set_member(db: Database, project: str, user_name: str, role: str | None, account: Account | None = None) -> None:
     """Have somebody in a project as annotator, validator or lead; with None, no longer. Only its lead may.
 
     Who goes gives back what they had to do there. Raises NotAllowed; InputError for somebody or a role that does not
     exist, and for the last lead.
     """
     if account:
-        expect_lead(account)
+        require_lead(account)
         if account.project != project:
             raise NotFound(ErrorText("there is no project %(project)r", project=project[:40]))
     if role is not None and role not in ROLES:
@@ -143,9 +143,9 @@ def set_member(db: Database, project: str, who: str, role: str | None, account: 
     with db.writing() as session:
         if session.get(Project, project, with_for_update=True) is None:
             raise InputError(ErrorText("there is no project %(project)r", project=project[:40]))
-        user = session.get(User, storable(who))
+        user = session.get(User, storable(user_name))
         if user is None or user.state == REMOVED:
-            raise InputError(ErrorText("field who: there is no user %(who)r", who=who[:80]))
+            raise InputError(ErrorText("field who: there is no user %(who)r", who=user_name[:80]))
         row = session.get(Member, (project, user.name))
         if row and row.role == LEAD != role and leads(session, project) == 1:
             raise InputError(ErrorText("%(name)s is the only lead of this project; make somebody else one first",
@@ -176,7 +176,7 @@ def newest_guidelines(db: Database, project: str) -> Guidelines | None:
 
 def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
     """A new version of the guidelines of the account's project, in Markdown. Raises NotAllowed, InputError."""
-    expect_lead(account)
+    require_lead(account)
     text = storable(text).replace("\r\n", "\n").strip()
     if len(text) > GUIDELINES_LENGTH:
         raise InputError(ErrorText("field text: %(guidelines_length)s characters at most",
@@ -198,7 +198,7 @@ def _newest(session: Session, project: str) -> Guidelines | None:
                            .order_by(Guidelines.number.desc()).limit(1)).first()
 
 
-def expect_lead(account: Account) -> None:
+def require_lead(account: Account) -> None:
     """Raises NotAllowed for who does not lead the project."""
     if not account.leads:
         raise NotAllowed(ErrorText("only a lead of the project may do this"))

@@ -25,7 +25,7 @@ from curator_web.db.models import REMOVED, AuditLine, Base, Facet, SecondFactor,
 from curator_web.errors import InputError
 
 from . import web_sessions
-from .people import BY_COMMAND, expect_free, expect_name, there
+from .people import BY_COMMAND, existing_user, require_free, require_name
 
 # Columns that hold names of users.
 NAMES = frozenset({"who", "by", "first", "second", "recorded_by", "assigned_to", "lease_who", "submitted_by",
@@ -43,10 +43,10 @@ def rename(db: Database, old: str, new: str, *, by: str = BY_COMMAND) -> bool:
     Returns whether recovery codes ended, which are kept as digests with the old name in them. Raises InputError for a
     name that cannot be one, or that somebody has or had.
     """
-    expect_name(new)
+    require_name(new)
     with db.writing() as session:
-        row = there(session, old)
-        expect_free(session, new)
+        row = existing_user(session, old)
+        require_free(session, new)
         if session.scalars(select(job_models.Job.id).where(job_models.Job.state == job_models.RUNNING,
                                                            job_models.Job.who == old)).first():
             raise InputError(f"a job of {old} is being done; wait until it has ended")
@@ -71,11 +71,11 @@ def rename(db: Database, old: str, new: str, *, by: str = BY_COMMAND) -> bool:
 def _in_json(session: Session, old: str, new: str) -> None:
     def renamed(value: Any) -> Any:
         if isinstance(value, list):
-            return [renamed(each) for each in value]
+            return [renamed(entry) for entry in value]
         return new if value == old else value
     for model, column, fields in _IN_JSON:
         for row in session.scalars(select(model).execution_options(yield_per=1000)):
-            held = getattr(row, column)
-            changed = held | {field: renamed(held[field]) for field in fields if field in held}
-            if changed != held:
+            content = getattr(row, column)
+            changed = content | {field: renamed(content[field]) for field in fields if field in content}
+            if changed != content:
                 setattr(row, column, changed)

@@ -35,17 +35,17 @@ class SecondFactors:
         self._db, self._key = db, key
         self._box = sealing.box(key, SEALED)
 
-    def is_on(self, who: str) -> bool:
+    def is_on(self, user_name: str) -> bool:
         """Whether a user has one."""
-        return self.since(who) is not None
+        return self.since(user_name) is not None
 
-    def since(self, who: str) -> datetime | None:
+    def since(self, user_name: str) -> datetime | None:
         """Since when a user has one."""
         with self._db.reading() as session:
-            row = session.get(SecondFactor, who)
+            row = session.get(SecondFactor, user_name)
             return row.made_at if row else None
 
-    def turn_on(self, who: str, secret: str, code: str) -> list[str]:
+    def turn_on(self, user_name: str, secret: str, code: str) -> list[str]:
         """Ask a user for codes from now on; returns the recovery codes, which are shown this once.
 
         `code`: one of the app that was just told the secret, as a proof. Raises InputError when it is wrong, and when
@@ -58,50 +58,51 @@ class SecondFactors:
         codes = [_grouped(f"{secrets.randbelow(10 ** _RECOVERY_DIGITS):0{_RECOVERY_DIGITS}}")
                  for _ in range(RECOVERY_CODES)]
         with self._db.writing() as session:
-            if session.get(SecondFactor, who, with_for_update=True):
+            if session.get(SecondFactor, user_name, with_for_update=True):
                 raise InputError(ErrorText("there is a second factor already; turn it off first"))
-            session.add(SecondFactor(who=who, secret=self._box.encrypt(secret.encode()).decode(), last_step=step,
-                                     recovery=[self._digest(who, each) for each in codes], made_at=datetime.now(UTC)))
-            audit.note(session, who, "second factor on", of=who)
+            session.add(SecondFactor(who=user_name, secret=self._box.encrypt(secret.encode()).decode(), last_step=step,
+                                     recovery=[self._digest(user_name, recovery_code) for recovery_code in codes],
+                                     made_at=datetime.now(UTC)))
+            audit.note(session, user_name, "second factor on", of=user_name)
         return codes
 
-    def is_right(self, who: str, code: str) -> bool:
+    def is_right(self, user_name: str, code: str) -> bool:
         """Whether a code is good now. It is used up by that: no code counts twice."""
         with self._db.reading() as session:
-            row = session.get(SecondFactor, who)
+            row = session.get(SecondFactor, user_name)
         if row is None:
             return False
         typed = "".join(code.split()).replace("-", "")
         # with another key than it was sealed with no code fits
         step = _step_of(sealing.opened(self._box, row.secret) or "", typed)
-        return self._use_step(who, step) if step is not None else self._use_recovery_code(who, typed)
+        return self._use_step(user_name, step) if step is not None else self._use_recovery_code(user_name, typed)
 
-    def _use_step(self, who: str, step: int) -> bool:
+    def _use_step(self, user_name: str, step: int) -> bool:
         with self._db.writing() as session:
             return bool(session.scalars(update(SecondFactor).where(
-                SecondFactor.who == who, SecondFactor.last_step < step).values(last_step=step)
+                SecondFactor.who == user_name, SecondFactor.last_step < step).values(last_step=step)
                 .returning(SecondFactor.who)).all())
 
-    def _use_recovery_code(self, who: str, typed: str) -> bool:
-        digest = self._digest(who, typed)
+    def _use_recovery_code(self, user_name: str, typed: str) -> bool:
+        digest = self._digest(user_name, typed)
         with self._db.writing() as session:
-            row = session.get(SecondFactor, who, with_for_update=True)
+            row = session.get(SecondFactor, user_name, with_for_update=True)
             if row is None or digest not in row.recovery:
                 return False
-            row.recovery = [each for each in row.recovery if each != digest]
-            audit.note(session, who, "recovery code used", of=who, left=len(row.recovery))
+            row.recovery = [stored_digest for stored_digest in row.recovery if stored_digest != digest]
+            audit.note(session, user_name, "recovery code used", of=user_name, left=len(row.recovery))
             return True
 
-    def _digest(self, who: str, code: str) -> str:
-        return hmac.digest(self._key, f"recovery:{who}:{code.replace('-', '')}".encode("utf-8", "replace"),
+    def _digest(self, user_name: str, code: str) -> str:
+        return hmac.digest(self._key, f"recovery:{user_name}:{code.replace('-', '')}".encode("utf-8", "replace"),
                            "sha256").hex()
 
 
-def turn_off(db: Database, who: str, *, by: str) -> None:
+def turn_off(db: Database, user_name: str, *, by: str) -> None:
     """Ask a user for codes no more; nothing when there is no second factor."""
     with db.writing() as session:
-        if session.scalars(delete(SecondFactor).where(SecondFactor.who == who).returning(SecondFactor.who)).all():
-            audit.note(session, by, "second factor off", of=who)
+        if session.scalars(delete(SecondFactor).where(SecondFactor.who == user_name).returning(SecondFactor.who)).all():
+            audit.note(session, by, "second factor off", of=user_name)
 
 
 def reseal(session: Session, old: bytes, new: bytes) -> list[str]:
@@ -122,9 +123,9 @@ def new_secret() -> str:
     return pyotp.random_base32()
 
 
-def address_for(who: str, secret: str) -> str:
+def address_for(user_name: str, secret: str) -> str:
     """What the app reads from a QR code."""
-    return pyotp.TOTP(secret, interval=PERIOD).provisioning_uri(name=who, issuer_name=ISSUER)
+    return pyotp.TOTP(secret, interval=PERIOD).provisioning_uri(name=user_name, issuer_name=ISSUER)
 
 
 def _step_of(secret: str, code: str) -> int | None:
@@ -138,4 +139,4 @@ def _step_of(secret: str, code: str) -> int | None:
 
 
 def _grouped(text: str) -> str:
-    return "-".join(text[at:at + 4] for at in range(0, len(text), 4))
+    return "-".join(text[start:start + 4] for start in range(0, len(text), 4))

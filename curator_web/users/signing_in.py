@@ -7,36 +7,37 @@ from curator_web.errors import Busy, ErrorText, NotSignedIn
 from . import passwords
 from .people import user_named
 from .second_factor import SecondFactors
-from .tries import Tries
+from .sign_in_attempts import SignInAttemptLimits
 
 WRONG = ErrorText("the name or the password is wrong")
 WRONG_CODE = ErrorText("the code is wrong, or was used already")
 
 
-def check_password(db: Database, tries: Tries, name: str, password: str, address: str,
+def check_password(db: Database, sign_in_attempts: SignInAttemptLimits, name: str, password: str, address: str,
                    browser: str | None = None) -> User:
     """The user with that name and password, asked for from a network address and a browser.
 
-    Raises NotSignedIn, and TooManyTries after many failures, without looking at the password; both tell nothing of
+    Raises NotSignedIn, and TooManyAttempts after many failures, without looking at the password; both tell nothing of
     whether there is such a name. `browser`: see Tries.reserve.
     """
-    reserved = tries.reserve(name, address, browser)
+    reserved = sign_in_attempts.reserve(name, address, browser)
     user = user_named(db, name)
-    kept = user.password_hash if user and user.state == ACTIVE else None
+    stored_hash = user.password_hash if user and user.state == ACTIVE else None
     try:
-        right = passwords.is_right(kept, password)
+        is_right = passwords.is_right(stored_hash, password)
     except Busy:
-        tries.give_back(reserved)
+        sign_in_attempts.give_back(reserved)
         raise
-    if user is None or not right:
+    if user is None or not is_right:
         raise NotSignedIn(WRONG)
-    tries.succeed(reserved)
+    sign_in_attempts.succeed(reserved)
     return user
 
 
-def check_code(factors: SecondFactors, tries: Tries, name: str, code: str, address: str) -> None:
-    """Have a code of the second factor of a user, whose password was right; raises NotSignedIn, TooManyTries."""
-    reserved = tries.reserve(name, address, what="code")
+def check_code(factors: SecondFactors, sign_in_attempts: SignInAttemptLimits, name: str, code: str,
+               address: str) -> None:
+    """Have a code of the second factor of a user, whose password was right; raises NotSignedIn, TooManyAttempts."""
+    reserved = sign_in_attempts.reserve(name, address, kind="code")
     if not factors.is_right(name, code):
         raise NotSignedIn(WRONG_CODE)
-    tries.succeed(reserved)
+    sign_in_attempts.succeed(reserved)

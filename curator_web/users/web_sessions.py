@@ -40,12 +40,12 @@ def find(db: Database, secret: str) -> tuple[User, WebSession] | None:
     """Whose session it is, and the session itself; None when it has ended."""
     now = datetime.now(UTC)
     with db.reading() as session:
-        found = session.execute(
+        row_pair = session.execute(
             select(User, WebSession).join(WebSession, WebSession.who == User.name).where(
                 WebSession.id_sha256 == _digest(secret), WebSession.expires_at > now, User.state == ACTIVE)).first()
-    if found is None:
+    if row_pair is None:
         return None
-    user, row = found
+    user, row = row_pair
     if row.used_at < now - NOTED_EVERY:
         with db.writing() as session:
             session.execute(update(WebSession).where(WebSession.id_sha256 == row.id_sha256).values(
@@ -53,31 +53,33 @@ def find(db: Database, secret: str) -> tuple[User, WebSession] | None:
     return user, row
 
 
-def sessions_of(db: Database, who: str) -> list[WebSession]:
+def sessions_of(db: Database, user_name: str) -> list[WebSession]:
     """A user's sessions, the one used last first."""
     with db.reading() as session:
         return list(session.scalars(select(WebSession).where(
-            WebSession.who == who, WebSession.expires_at > datetime.now(UTC)).order_by(WebSession.used_at.desc())))
+            WebSession.who == user_name, WebSession.expires_at > datetime.now(UTC)
+        ).order_by(WebSession.used_at.desc())))
 
 
-def end(db: Database, who: str, id_sha256: str) -> None:
+def end(db: Database, user_name: str, id_sha256: str) -> None:
     """End one session of a user; nothing when it has ended already."""
     with db.writing() as session:
-        gone = session.scalars(delete(WebSession).where(WebSession.who == who, WebSession.id_sha256 == id_sha256)
-                               .returning(WebSession.id_sha256)).all()
-        if gone:
-            audit.note(session, who, "session ended")
+        ended = session.scalars(delete(WebSession).where(WebSession.who == user_name, WebSession.id_sha256 == id_sha256)
+                                .returning(WebSession.id_sha256)).all()
+        if ended:
+            audit.note(session, user_name, "session ended")
 
 
-def end_others(db: Database, who: str, id_sha256: str | None) -> None:
+def end_others(db: Database, user_name: str, id_sha256: str | None) -> None:
     """End all sessions of a user but one."""
     with db.writing() as session:
-        audit.note(session, who, "sessions ended", of=who, sessions=end_all(session, who, id_sha256))
+        audit.note(session, user_name, "sessions ended", of=user_name, sessions=end_all(session, user_name, id_sha256))
 
 
-def end_all(session: Session, who: str, but: str | None = None) -> int:
+def end_all(session: Session, user_name: str, but: str | None = None) -> int:
     """End a user's sessions, but one, inside a transaction that notes it; returns how many."""
-    return len(session.scalars(delete(WebSession).where(WebSession.who == who, WebSession.id_sha256 != (but or ""))
+    return len(session.scalars(delete(WebSession).where(WebSession.who == user_name,
+                                                        WebSession.id_sha256 != (but or ""))
                                .returning(WebSession.id_sha256)).all())
 
 

@@ -94,10 +94,10 @@ def this_session() -> str | None:
 
 
 def _of_session(secret: str) -> Person | None:
-    found = web_sessions.find(services().db, secret)
-    if found is None:
+    match = web_sessions.find(services().db, secret)
+    if match is None:
         return None
-    user, row = found
+    user, row = match
     g.web_session = row.id_sha256
     return Person(secret, user)
 
@@ -135,20 +135,20 @@ def _bearer() -> str | None:
 
 def _of_token(token: str) -> Account:
     """Whose token it is, if it is for what is asked; raises NotSignedIn, NotAllowed."""
-    found = tokens.find(services().db, token)
-    if found is None:
+    match = tokens.find(services().db, token)
+    if match is None:
         raise NotSignedIn(NO_TOKEN)
-    user, row = found
+    user, row = match
     if request.blueprint in BY_HAND and request.method not in SAFE:
         raise NotAllowed(ErrorText("no token may do this; sign in on the page"))
-    scope = _scope_asked()
+    scope = _requested_scope()
     if scope and scope not in row.scopes:
         raise NotAllowed(ErrorText("the token %(name)r is not for this; it takes one with the scope %(scope)s",
                                    name=row.name, scope=scope))
     return _account(user)
 
 
-def _scope_asked() -> str | None:
+def _requested_scope() -> str | None:
     """What a token must be for; None: any will do."""
     if request.endpoint in FOR_EVERY_TOKEN:
         return None

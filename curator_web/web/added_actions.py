@@ -16,9 +16,9 @@ from schemas import types
 from schemas.shared import SHARED
 from schemas.text import storable
 
-from .apart import listed
 from .context import services
 from .forms import parse_arguments
+from .sandboxed import list_sandboxed
 
 NEXT, LAST, OWN = "next", "last", "own"  # pages: before the turn that follows, at the end, before the turn itself
 _TEXT_ROLES = ("textbox", "searchbox", "combobox", "spinbutton")
@@ -38,26 +38,26 @@ class Page:
 def pages(review: Review, turn_id: str, recording: Recording) -> list[Page]:
     """In which pages an action behind a turn can have been done, the likeliest first: the page that followed, which the
     recording may only know from its end, and that before the turn. Only those whose elements are known."""
-    place = _place(review, turn_id)
-    earlier = [(number, each) for number, each in enumerate(review.turns[:place + 1], 1) if _state(each)]
-    later = [(number, each) for number, each in enumerate(review.turns[place + 1:], place + 2) if _state(each)]
-    found = [Page(NEXT, number, state) for number, each in later[:1] if (state := _state(each))]
-    found += [Page(LAST, None, state) for state in (_last(review, recording),) if state and not later]
-    found += [Page(OWN, number, state) for number, each in earlier[-1:] if (state := _state(each))]
-    return [page for number, page in enumerate(found) if page.state["dom"] and page.state["elements"]
-            and not any(_looks(page) == _looks(other) for other in found[:number])]
+    index = _index(review, turn_id)
+    earlier = [(number, turn) for number, turn in enumerate(review.turns[:index + 1], 1) if _state(turn)]
+    later = [(number, turn) for number, turn in enumerate(review.turns[index + 1:], index + 2) if _state(turn)]
+    candidates = [Page(NEXT, number, state) for number, turn in later[:1] if (state := _state(turn))]
+    candidates += [Page(LAST, None, state) for state in (_last(review, recording),) if state and not later]
+    candidates += [Page(OWN, number, state) for number, turn in earlier[-1:] if (state := _state(turn))]
+    return [page for number, page in enumerate(candidates) if page.state["dom"] and page.state["elements"]
+            and not any(_appearance(page) == _appearance(earlier_page) for earlier_page in candidates[:number])]
 
 
 def page_of(review: Review, turn_id: str, recording: Recording, name: str) -> Page:
     """The page of that name, by default the likeliest. Raises InputError where there is none."""
-    found = pages(review, turn_id, recording)
-    for page in found:
+    candidates = pages(review, turn_id, recording)
+    for page in candidates:
         if page.name == name or not name:
             return page
     raise InputError(ErrorText("field seen: no page with its elements was recorded there"))
 
 
-def _looks(page: Page) -> tuple[Any, ...]:
+def _appearance(page: Page) -> tuple[Any, ...]:
     return page.state["dom"], page.state["elements"], page.state["screenshot"]
 
 
@@ -73,10 +73,10 @@ def _last(review: Review, recording: Recording) -> types.TurnState | None:
     return turn_state(last) if last else None
 
 
-def _place(review: Review, turn_id: str) -> int:
-    for place, turn in enumerate(review.turns):
+def _index(review: Review, turn_id: str) -> int:
+    for index, turn in enumerate(review.turns):
         if turn["id"] == turn_id:
-            return place
+            return index
     raise InputError(ErrorText("field turn: no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
 
 
@@ -96,7 +96,7 @@ class Chosen:
 
 def chosen(recording: Recording, state: types.TurnState, uid: str) -> Chosen:
     """The element of a page; raises InputError when it was not in sight there."""
-    return Chosen(*listed(_chosen, recording, state, uid))
+    return Chosen(*list_sandboxed(_chosen, recording, state, uid))
 
 
 def _chosen(recording: Recording, state: Mapping[str, Any], uid: str
@@ -122,34 +122,34 @@ def edit_of(review: Review, turn_id: str, form: Any, recording: Recording) -> ty
     intent = form.get("intent", "")
     if intent not in BY_HAND:
         raise InputError(ErrorText("field intent: %(intent)r is none; choose what was done", intent=intent[:40]))
-    found = chosen(recording, page.state, form.get("uid", ""))
-    name = _name(review, turn_id, page, found.element["uid"])
+    target = chosen(recording, page.state, form.get("uid", ""))
+    name = _name(review, turn_id, page, target.element["uid"])
     low, high = _between(review, turn_id, recording)
     is_last = review.turns[-1]["id"] == turn_id
     added: types.BrowserTurn = {
         "id": name, "type": "browser", "timestamp": round(min(low + _LITTLE, high) if is_last else (low + high) / 2, 3),
-        "intent": intent, "arguments": _arguments(intent, form, found, page.state), "element": found.element,
+        "intent": intent, "arguments": _arguments(intent, form, target, page.state), "element": target.element,
         "state": page.state, "events": [], "checks": [], "dropped": False}
     return {"op": "add", "turn": name, "after": turn_id, "added": added}
 
 
 def _name(review: Review, turn_id: str, page: Page, uid: str) -> str:
     """The same for the same action at the same place, so that two people who add it are told to agree."""
-    taken = {turn["id"] for part in (review.turns, *review.elsewhere) for turn in part}
-    for count in range(len(taken) + 1):
+    used_ids = {turn["id"] for part in (review.turns, *review.elsewhere) for turn in part}
+    for count in range(len(used_ids) + 1):
         said = "\n".join((turn_id, page.state["dom"] or "", page.state["elements"] or "", uid, str(count)))
         name = f"added-{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
-        if name not in taken:
+        if name not in used_ids:
             break
     return name
 
 
-def _arguments(intent: str, form: Any, found: Chosen, state: types.TurnState) -> dict[str, Any]:
+def _arguments(intent: str, form: Any, target: Chosen, state: types.TurnState) -> dict[str, Any]:
     if intent in WITH_POINTER:
-        return {**_middle(found.element["bbox"], state["viewport"]), "button": 0, "modifiers": [], "keyboard": False}
+        return {**_middle(target.element["bbox"], state["viewport"]), "button": 0, "modifiers": [], "keyboard": False}
     arguments = parse_arguments(intent, form, {})
     if intent == "change" and not arguments.get("label"):
-        label = next((label for value, label in found.options if value == arguments.get("value")), "")
+        label = next((label for value, label in target.options if value == arguments.get("value")), "")
         arguments |= {"label": label} if label else {}
     if intent == "textInput" and not arguments["text"]:
         raise InputError(ErrorText("field text: say what was typed"))
@@ -177,7 +177,7 @@ def _clipped(start: float, length: float, limit: float) -> float:
 # ---- What an edit must keep to ------------------------------------------------------------------------------------
 
 
-def expect_seen(edit: Mapping[str, Any], review: Review) -> None:
+def require_seen_page(edit: Mapping[str, Any], review: Review) -> None:
     """Raises InputError for an edit that adds an action which cannot have been done: in a page that this demonstration
     does not know, on an element that was not in sight there, or at a time that is not its turn."""
     added = edit.get("added")
@@ -189,9 +189,9 @@ def expect_seen(edit: Mapping[str, Any], review: Review) -> None:
         raise InputError(ErrorText("field added.state: must be that of another turn of this demonstration, or the last "
                                    "one of its recording"))
     if state is not None and element is not None:
-        there = storable(listed(element_of, recording, state, element["uid"]))
+        recorded = storable(list_sandboxed(element_of, recording, state, element["uid"]))
         for name in ("tag", "frame", "bbox"):
-            if there[name] != element[name]:
+            if recorded[name] != element[name]:
                 raise InputError(ErrorText("field added.element.%(name)s: must be as it was in this page", name=name))
     low, high = _between(review, edit["after"], recording)
     if not low <= added["timestamp"] <= high:
@@ -211,8 +211,8 @@ def _between(review: Review, turn_id: str | None, recording: Recording) -> tuple
     if turn_id is None:
         first = min((turn["timestamp"] for turn in review.turns[:1]), default=_end(review, recording))
         return min(0.0, first), first
-    place = _place(review, turn_id)
-    times = [turn["timestamp"] for turn in review.turns[place:place + 2]]
+    index = _index(review, turn_id)
+    times = [turn["timestamp"] for turn in review.turns[index:index + 2]]
     return (min(times), max(times)) if len(times) > 1 else (times[0], max(times[0], _end(review, recording)))
 
 

@@ -44,18 +44,19 @@ class Adding:
 
     def operations(self, intents: list[str]) -> list[tuple[Operation, bool]]:
         """Those whose intents are in use, and which of them is chosen at first."""
-        found = [each for each in OPERATIONS if each.intent in intents]
-        usual = next((each for each in found if self.chosen and each.intent == self.chosen.usual), None)
-        return [(each, each is (usual or found[0])) for each in found]
+        operations = [operation for operation in OPERATIONS if operation.intent in intents]
+        usual = next((operation for operation in operations if self.chosen and operation.intent == self.chosen.usual),
+                     None)
+        return [(operation, operation is (usual or operations[0])) for operation in operations]
 
 
-def adding(found: ReviewView, turn: TurnView, view: str, recording: Recording) -> Adding:
+def adding(review_view: ReviewView, turn: TurnView, view: str, recording: Recording) -> Adding:
     """What a step shows, behind a turn: of the page that the address names (`seen`), and the element (`uid`). Raises
     InputError for the second step without an element that was in sight."""
-    pages = added_actions.pages(found.review, turn.id, recording)
+    pages = added_actions.pages(review_view.review, turn.id, recording)
     if not pages:
         return Adding(pages, None, None)
-    page = added_actions.page_of(found.review, turn.id, recording, request.args.get("seen", ""))
+    page = added_actions.page_of(review_view.review, turn.id, recording, request.args.get("seen", ""))
     chosen = _chosen(recording, page, request.args.get("uid", ""), view == SECOND)
     element = chosen.element if chosen else None
     shown: types.BrowserTurn = {

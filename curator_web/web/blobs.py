@@ -10,8 +10,8 @@ from pipeline.pages.rendering import render
 from recorder.reader import Recording
 
 from . import pictures
-from .apart import made
 from .context import services
+from .sandboxed import run_sandboxed
 from .security import SNAPSHOT_POLICY
 
 blueprint = Blueprint("blobs", __name__)
@@ -22,13 +22,13 @@ IMMUTABLE = "private, max-age=31536000, immutable"  # a blob's address is its co
 @blueprint.get("/blobs/<recording_id>/<sha256>")
 def screenshot(recording_id: str, sha256: str) -> Response:
     """A screenshot as it was taken; a bitmap as PNG."""
-    return immutable(*made(pictures.screenshot, services().store.open(recording_id), sha256))
+    return immutable(*run_sandboxed(pictures.screenshot, services().store.open(recording_id), sha256))
 
 
 @blueprint.get("/thumbnails/<recording_id>/<sha256>")
 def thumbnail(recording_id: str, sha256: str) -> Response:
     """A JPEG or bitmap at an eighth of its size; other pictures as they are."""
-    return immutable(*made(pictures.thumbnail, services().store.open(recording_id), sha256))
+    return immutable(*run_sandboxed(pictures.thumbnail, services().store.open(recording_id), sha256))
 
 
 @blueprint.get("/snapshot/<recording_id>/<sha256>")
@@ -41,7 +41,7 @@ def snapshot(recording_id: str, sha256: str) -> Response:
     state: dict[str, Any] = {"dom": sha256, "viewport": {"width": request.args.get("width", 0, int)},
                    "url": f"#{request.args.get('fragment', '')}"}
     state |= {name: request.args[name] for name in ("screenshot", "elements") if name in request.args}
-    content = made(_page, services().store.open(recording_id), state, request.args.get("uid", ""))
+    content = run_sandboxed(_page, services().store.open(recording_id), state, request.args.get("uid", ""))
     response = immutable(content, "text/html; charset=utf-8")
     response.headers["Content-Security-Policy"] = SNAPSHOT_POLICY
     return response
@@ -53,9 +53,9 @@ def _page(recording: Recording, state: dict[str, Any], outline: str) -> bytes:
     return render(recording, state, outline=outline).encode("utf-8", "replace")
 
 
-def expect_picture(edit: Mapping[str, Any], recording_id: str) -> None:
+def require_picture(edit: Mapping[str, Any], recording_id: str) -> None:
     """Raises InputError for a `set_screenshot` whose picture the recording does not have, or that cannot be shown."""
-    if not made(pictures.can_be_shown, services().store.open(recording_id), edit["screenshot"]):
+    if not run_sandboxed(pictures.can_be_shown, services().store.open(recording_id), edit["screenshot"]):
         raise InputError(ErrorText("field screenshot: this recording has no such picture"))
 
 

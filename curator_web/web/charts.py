@@ -26,10 +26,10 @@ def by_day(days: list[tuple[date, int, int]], names: tuple[str, str]) -> tuple[l
     room = WIDTH / max(len(days), 1)
     width = room * (1 - GAP) / 2
     bars = []
-    for place, (day, *counts) in enumerate(days):
+    for index, (day, *counts) in enumerate(days):
         for number, (series, count) in enumerate(zip(names, counts, strict=True)):
             height = HEIGHT * count / top
-            bars.append(Bar(place * room + room * GAP / 2 + number * width, HEIGHT - height, width, height, series,
+            bars.append(Bar(index * room + room * GAP / 2 + number * width, HEIGHT - height, width, height, series,
                             day, count))
     return bars, top
 

@@ -8,7 +8,7 @@ from curator_web.db.database import Database
 from curator_web.jobs.queue import Jobs
 from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
-from curator_web.users import SecondFactors, Tries
+from curator_web.users import SecondFactors, SignInAttemptLimits
 from curator_web.webhooks.hooks import Webhooks
 from pipeline.model_endpoint import ModelSettings
 
@@ -24,7 +24,7 @@ class Services:
     who: str
     uploads: UploadService | None
     jobs: Jobs
-    tries: Tries
+    tries: SignInAttemptLimits
     second_factors: SecondFactors
     openid: OpenIDSettings | None
     webhooks: Webhooks

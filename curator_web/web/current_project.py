@@ -17,7 +17,7 @@ from curator_web.db.notification_models import Notification
 from curator_web.db.project_settings_models import ExportPreset
 from curator_web.db.task_models import Task
 from curator_web.db.webhook_models import Webhook, WebhookDelivery
-from curator_web.demonstrations import sight
+from curator_web.demonstrations import visibility
 from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects
@@ -63,7 +63,7 @@ _NAMED: dict[str, tuple[Any, ErrorText]] = {
 def register(app: Flask) -> None:
     """Have addresses of a project's pages name it, for who is in several."""
     app.url_defaults(_name_project)
-    app.context_processor(lambda: {"place": g.get("place"), "places": g.get("places", []),
+    app.context_processor(lambda: {"place": g.get("membership"), "places": g.get("memberships", []),
                                    "led_elsewhere": _led_elsewhere()})
 
 
@@ -73,56 +73,57 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     Raises NotFound for what is of a project that they are not in, as for what does not exist; NotAllowed for who is in
     none; InputError where they are in several and a program names none.
     """
-    with services().db.moment() as db:
+    with services().db.in_one_session() as db:
         return _choose(db, account)
 
 
 def _choose(db: Database, account: Account) -> tuple[Account, Response | None]:
-    g.places = places = projects.places(db, account)
+    g.memberships = memberships = projects.memberships(db, account)
     named = _named(db)
     if named is not None:
-        g.place = next((place for place in places if place.id in named[0]), None)
-        if g.place is None:
+        g.membership = next((membership for membership in memberships if membership.id in named[0]), None)
+        if g.membership is None:
             raise NotFound(named[1])
-    elif len(places) == 1 or (places and request.endpoint == "uploads.plan"):
-        g.place = places[0]  # of several, a recorder that names none sends to the one that was joined first
+    elif len(memberships) == 1 or (memberships and request.endpoint == "uploads.plan"):
+        g.membership = memberships[0]  # of several, a recorder that names none sends to the one that was joined first
     elif request.blueprint in WITHOUT or request.endpoint in WITHOUT_VIEWS:
-        g.place = None
+        g.membership = None
     elif request.blueprint in PAGES and request.method == "GET":
         return account, redirect(url_for("projects.index"), 303)
-    elif not places:
+    elif not memberships:
         raise NotAllowed(ErrorText("you are in no project; a lead of one can take you in"))
     else:
         raise InputError(ErrorText("field project: name one of yours: %(which)s",
-                                   which=", ".join(place.id for place in places)))
-    if g.place is None:
+                                   which=", ".join(membership.id for membership in memberships)))
+    if g.membership is None:
         return account, None
-    account = replace(account, role=g.place.role, project=g.place.id)
+    account = replace(account, role=g.membership.role, project=g.membership.id)
     for demonstration_id in _demonstrations(db):
-        sight.expect(db, demonstration_id, account)
+        visibility.require_visible(db, demonstration_id, account)
     return account, None
 
 
 def _demonstrations(db: Database) -> list[str]:
     """The demonstration that the address names, or that of the comment that it names."""
-    given = request.view_args or {}
-    if "comment_id" in given:
+    url_values = request.view_args or {}
+    if "comment_id" in url_values:
         with db.reading() as session:
-            return list(session.scalars(select(Comment.demonstration_id).where(Comment.id == given["comment_id"])))
-    return [given["demonstration_id"]] if "demonstration_id" in given else []
+            return list(session.scalars(select(Comment.demonstration_id).where(Comment.id == url_values["comment_id"])))
+    return [url_values["demonstration_id"]] if "demonstration_id" in url_values else []
 
 
-def _led_elsewhere() -> list[projects.Place]:
+def _led_elsewhere() -> list[projects.Membership]:
     """The other projects that they lead."""
-    return [place for place in g.get("places", []) if place.role == LEAD and place != g.get("place")]
+    return [membership for membership in g.get("memberships", []) if membership.role == LEAD
+            and membership != g.get("membership")]
 
 
 def _named(db: Database) -> tuple[set[str], ErrorText] | None:
     """The project of what the address names, none for what does not exist, several for a recording whose demonstration
     was split, and what is said to who is not in it; None where it names nothing."""
-    given = request.view_args or {}
+    url_values = request.view_args or {}
     for name, (query, missing) in _NAMED.items():
-        value = given.get(name) or (request.args.get(name) if name == "project" else None)
+        value = url_values.get(name) or (request.args.get(name) if name == "project" else None)
         if value in (None, ""):
             continue
         said = ErrorText(missing.template, **{name: value[:100] if isinstance(value, str) else value})
@@ -131,16 +132,16 @@ def _named(db: Database) -> tuple[set[str], ErrorText] | None:
         if isinstance(value, int) and value > LAST_ID:
             return set(), said
         with db.reading() as session:
-            return {found.removeprefix(COPIES) for found in session.scalars(query(storable(value)))}, said
+            return {project.removeprefix(COPIES) for project in session.scalars(query(storable(value)))}, said
     return None
 
 
 def _name_project(endpoint: str, values: dict[str, Any]) -> None:
-    place = g.get("place")
-    if place is None or len(g.places) < 2 or endpoint.partition(".")[0] not in PAGES:
+    membership = g.get("membership")
+    if membership is None or len(g.memberships) < 2 or endpoint.partition(".")[0] not in PAGES:
         return
     if endpoint in _without_arguments():
-        values.setdefault("project", place.id)
+        values.setdefault("project", membership.id)
 
 
 def _without_arguments() -> set[str]:

@@ -19,13 +19,14 @@ blueprint = Blueprint("dashboard", __name__)
 def show() -> str:
     """The figures, with charts."""
     lead()
-    found = figures(services().db, account().project)
-    bars, top = charts.by_day(found.days, ("submitted", "approved"))
+    project_figures = figures(services().db, account().project)
+    bars, top = charts.by_day(project_figures.days, ("submitted", "approved"))
     covered = {kind: rows for kind, rows in coverage(services().db, account().project).items()
                if any(row.value for row in rows)}
-    return render_template("dashboard.html", covered=covered, figures=found, bars=bars, top=top, days=DAYS,
-                           width=charts.WIDTH, height=charts.HEIGHT, dropped_why=charts.shares(found.dropped_why),
-                           edited_how=charts.shares(found.edited_how),
+    return render_template("dashboard.html", covered=covered, figures=project_figures, bars=bars, top=top, days=DAYS,
+                           width=charts.WIDTH, height=charts.HEIGHT,
+                           dropped_why=charts.shares(project_figures.dropped_why),
+                           edited_how=charts.shares(project_figures.edited_how),
                            troubled=len(services().jobs.failed(account().project)),
                            agreement=agreement(services().db, account().project))
 

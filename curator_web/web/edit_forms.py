@@ -20,16 +20,16 @@ from recorder.reader import Recording
 from schemas import BROWSER_INTENTS, types
 
 from . import added_actions
-from .apart import listed, made
 from .context import services
 from .forms import converted, parse_arguments
+from .sandboxed import list_sandboxed, run_sandboxed
 
 _PLAIN = ("status", "utterance", "speaker", "other", "check")
 _ID_SHOWN = 80
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _EditForm:
     """A sent form and what it is about."""
 
     review: library.Review
@@ -73,67 +73,67 @@ def version_from_form() -> int:
 def edit_from_form(review: library.Review) -> Mapping[str, Any]:
     """The edit that the sent form means; raises InputError for one that cannot be meant."""
     op = request.form.get("op", "")
-    asked = _Asked(review, request.form.get("turn", ""))
+    form_request = _EditForm(review, request.form.get("turn", ""))
     if op in ("undo", "redo"):
         return {"op": op}
     if op in ("drop", "restore") and "turns" in request.form:
         return {"op": op, "turns": request.form.getlist("turns")}
-    if op in _WHOLE:
-        return _WHOLE[op](asked)
-    return {"op": op, "turn": asked.turn_id} | _FIELDS.get(op, _plain)(asked)
+    if op in _WHOLE_EDITS:
+        return _WHOLE_EDITS[op](form_request)
+    return {"op": op, "turn": form_request.turn_id} | _FIELDS.get(op, _plain)(form_request)
 
 
-def _plain(asked: _Asked) -> dict[str, Any]:
+def _plain(form_request: _EditForm) -> dict[str, Any]:
     return {name: request.form[name] for name in _PLAIN if name in request.form}
 
 
-def _move(asked: _Asked) -> dict[str, Any]:
+def _move(form_request: _EditForm) -> dict[str, Any]:
     """By a place or more: counted from where the turn is now, not from where it was when the page was made, for keys
     can be faster than answers."""
     if "step" not in request.form:
         return {"after": request.form.get("after") or None}
-    ids = [each["id"] for each in asked.turns]
-    if asked.turn_id not in ids:
+    ids = [turn["id"] for turn in form_request.turns]
+    if form_request.turn_id not in ids:
         return {"after": None}  # which the edit's check refuses
-    rest = [each for each in ids if each != asked.turn_id]
-    place = min(max(ids.index(asked.turn_id) + request.form.get("step", 0, int), 0), len(rest))
-    return {"after": rest[place - 1] if place else None}
+    rest = [turn_id for turn_id in ids if turn_id != form_request.turn_id]
+    index = min(max(ids.index(form_request.turn_id) + request.form.get("step", 0, int), 0), len(rest))
+    return {"after": rest[index - 1] if index else None}
 
 
-def _intent(asked: _Asked) -> dict[str, Any]:
+def _intent(form_request: _EditForm) -> dict[str, Any]:
     intent = request.form.get("intent", "")
     if intent not in BROWSER_INTENTS:
         raise InputError(ErrorText("field intent: %(intent)r is none", intent=intent[:40]))
-    return {"intent": intent, "arguments": converted(asked.action, intent)}
+    return {"intent": intent, "arguments": converted(form_request.action, intent)}
 
 
-def _screenshot(asked: _Asked) -> dict[str, Any]:
+def _screenshot(form_request: _EditForm) -> dict[str, Any]:
     """A screenshot of the recording by its blob, or a frame of its own video by the time, which is then kept."""
-    recording, turn = asked.recording, asked.action
+    recording, turn = form_request.recording, form_request.action
     if "frame" in request.form:
-        time, picture = made(alternatives.frame_file, recording, _number("frame"))
-        name = services().store.keep(recording, picture)
+        time, picture = run_sandboxed(alternatives.frame_file, recording, _number("frame"))
+        name = services().store.store_blob(recording, picture)
         return {"screenshot": name, "screenshot_time": time, "source": "video"}
     name = request.form.get("screenshot", "")
-    for row in listed(alternatives.screenshots, recording, turn):
+    for row in list_sandboxed(alternatives.screenshots, recording, turn):
         if row["screenshot"] == name:
             return {"screenshot": name, "screenshot_time": row["time"], "source": "captured"}
     raise InputError(ErrorText("field screenshot: no such picture around this turn"))
 
 
-def _add(asked: _Asked) -> dict[str, Any]:
+def _add(form_request: _EditForm) -> dict[str, Any]:
     """A new chat turn behind the one that the form names, at its time."""
     name = f"said-{secrets.token_hex(6)}"
     turn: types.ChatTurn = {
-            "id": name, "type": "chat", "timestamp": asked.turn["timestamp"],
+            "id": name, "type": "chat", "timestamp": form_request.turn["timestamp"],
             "speaker": request.form.get("speaker", ""), "utterance": request.form.get("utterance", "").strip(),
             "checks": [], "dropped": False}
     if not turn["utterance"]:
         raise InputError(ErrorText("field utterance: is needed"))
-    return {"op": "add", "turn": name, "after": asked.turn_id, "added": turn}
+    return {"op": "add", "turn": name, "after": form_request.turn_id, "added": turn}
 
 
-def _end_before(asked: _Asked) -> dict[str, Any]:
+def _end_before(form_request: _EditForm) -> dict[str, Any]:
     """The turn from which on another demonstration begins, and its task."""
     return {"task": task} if (task := _task()) else {}
 
@@ -142,17 +142,17 @@ def _task() -> str:
     return " ".join(request.form.get("task", "").split())
 
 
-def _label(asked: _Asked) -> dict[str, Any]:
+def _label(form_request: _EditForm) -> dict[str, Any]:
     """What is said by a label, of the turn that the form names or of the demonstration."""
     said = [value.strip() for value in request.form.getlist("said") if value.strip()]
-    of = {"turn": asked.turn_id} if asked.turn_id else {}
-    return {"op": "label", "label": request.form.get("label", ""), "said": said} | of
+    target = {"turn": form_request.turn_id} if form_request.turn_id else {}
+    return {"op": "label", "label": request.form.get("label", ""), "said": said} | target
 
 
-def _fix(asked: _Asked) -> types.Edit:
+def _fix(form_request: _EditForm) -> types.Edit:
     """The edit that a check of the turn offers; the form gives the check's kind."""
     kind = request.form.get("check", "")
-    for check in asked.turn["checks"]:
+    for check in form_request.turn["checks"]:
         if check["kind"] == kind and check.get("fix"):
             return check["fix"]
     raise InputError(ErrorText("field check: no %(kind)r with a fix at this turn; it may have been settled meanwhile",
@@ -166,22 +166,25 @@ def _number(name: str) -> float:
     return value
 
 
-_FIELDS: dict[str, Callable[[_Asked], dict[str, Any]]] = {
+_FIELDS: dict[str, Callable[[_EditForm], dict[str, Any]]] = {
     "end_before": _end_before,
     "move": _move,
-    "retarget": lambda asked: {"element": listed(element_of, asked.recording, asked.action.get("state") or {},
-                                                 request.form.get("uid", ""))},
-    "set_arguments": lambda asked: {"arguments": parse_arguments(asked.action["intent"], request.form,
-                                                                  asked.action["arguments"])},
+    "retarget": lambda form_request: {"element": list_sandboxed(element_of, form_request.recording,
+                                                                form_request.action.get("state") or {},
+                                                                request.form.get("uid", ""))},
+    "set_arguments": lambda form_request: {"arguments": parse_arguments(form_request.action["intent"], request.form,
+                                                                  form_request.action["arguments"])},
     "set_intent": _intent,
     "set_screenshot": _screenshot,
 }
-_WHOLE: dict[str, Callable[[_Asked], Mapping[str, Any]]] = {
+_WHOLE_EDITS: dict[str, Callable[[_EditForm], Mapping[str, Any]]] = {
     "add": _add,
-    "add_action": lambda asked: added_actions.edit_of(asked.review, asked.turn_id, request.form, asked.recording),
+    "add_action": lambda form_request: added_actions.edit_of(form_request.review, form_request.turn_id, request.form,
+                                                             form_request.recording),
     "fix": _fix,
-    "join": lambda asked: {"op": "join", "other": request.form.get("other", "")} | _end_before(asked),
+    "join": lambda form_request: {"op": "join", "other": request.form.get("other", "")} | _end_before(form_request),
     "label": _label,
-    "set_task": lambda asked: {"op": "set_task", "task": _task()},
-    "split": lambda asked: listed(splitting.split, asked.recording, asked.action, int(_number("event"))),
+    "set_task": lambda form_request: {"op": "set_task", "task": _task()},
+    "split": lambda form_request: list_sandboxed(splitting.split, form_request.recording, form_request.action,
+                                                 int(_number("event"))),
 }

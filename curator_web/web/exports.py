@@ -36,38 +36,38 @@ OF_PROJECT, OF_PRESET, OF_FILE, NO_RULE = ("project", "preset", "file", "none")
 @blueprint.get("/exports")
 def show() -> str:
     """The form, with the options of the preset that is chosen, and the exports so far; asked by htmx, only these."""
-    who = lead()
+    caller = lead()
     jobs = services().jobs.latest(KIND, account().project)
     if request.headers.get("HX-Request"):
         return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
-    presets = export_presets.presets(services().db, who)
+    presets = export_presets.presets(services().db, caller)
     number = request.args.get("preset", type=int)
-    chosen = None if number is None else export_presets.get(services().db, who, number)
+    chosen = None if number is None else export_presets.get(services().db, caller, number)
     options = chosen.options if chosen else {}
-    has_rule = project_settings.split_rule(services().db, who.project) is not None
+    has_rule = project_settings.split_rule(services().db, caller.project) is not None
     usual = OF_PROJECT if has_rule else NO_RULE
-    came = (OF_PRESET if options["splits"] else NO_RULE) if "splits" in options else usual
+    source = (OF_PRESET if options["splits"] else NO_RULE) if "splits" in options else usual
     return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
                            grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS, presets=presets,
-                           chosen=chosen, options=options, has_rule=has_rule, split_from=came,
+                           chosen=chosen, options=options, has_rule=has_rule, split_from=source,
                            name_length=PRESET_NAME_LENGTH)
 
 
 @blueprint.post("/exports")
 def begin() -> Response:
     """Begin an export; under a name its options are kept, too."""
-    who, given = lead(), _asked()
-    asked = export_presets.request_for(services().db, who.project, given, "the form")
+    caller, options = lead(), _requested_options()
+    export_request = export_presets.request_for(services().db, caller.project, options, "the form")
     if name := request.form.get("name", "").strip():
-        export_presets.save(services().db, who, name, given)
-    services().jobs.add(KIND, who.name, asked, project=who.project)
+        export_presets.save(services().db, caller, name, options)
+    services().jobs.add(KIND, caller.name, export_request, project=caller.project)
     return redirect(url_for(".show"), 303)
 
 
 @blueprint.post("/exports/presets")
 def save_preset() -> Response:
     """Keep what the form asks for under a name."""
-    row = export_presets.save(services().db, lead(), request.form.get("name", ""), _asked())
+    row = export_presets.save(services().db, lead(), request.form.get("name", ""), _requested_options())
     flash(_("Saved as preset %(name)s.", name=row.name))
     return redirect(url_for(".show", preset=row.id), 303)
 
@@ -86,33 +86,33 @@ def remove_preset(preset_id: int) -> Response:
     return redirect(url_for(".show", _anchor="presets"), 303)
 
 
-def _asked() -> dict[str, Any]:
+def _requested_options() -> dict[str, Any]:
     """What the form asks for, without what is empty; raises InputError for a split rule or a label that is none."""
-    form, asked = request.form, dict[str, Any]()
+    form, options = request.form, dict[str, Any]()
     for name, field in ExportRequestSchema().fields.items():
         if isinstance(field, fields.List):
-            given = [part.strip() for value in form.getlist(name) for part in value.split(",")]
-            asked[name] = [value for value in given if value]
+            values = [part.strip() for value in form.getlist(name) for part in value.split(",")]
+            options[name] = [value for value in values if value]
         elif name not in ("labels", "splits") and form.get(name):
-            asked[name] = form[name]
+            options[name] = form[name]
     labels = [label.partition("=") for label in form.get("labels", "").split(",") if label.strip()]
     if wrong := [name for name, equals, __ in labels if not equals]:
         raise InputError(ErrorText("the form: field labels: %(wrong)r is not of the form name=value",
                                    wrong=wrong[0][:40]))
-    asked["labels"] = {name.strip(): value.strip() for name, __, value in labels}
-    return storable(asked | _rule())
+    options["labels"] = {name.strip(): value.strip() for name, __, value in labels}
+    return storable(options | _rule())
 
 
 def _rule() -> dict[str, Any]:
     """The split rule that the form means, as `splits`; nothing for the project's own. Raises InputError."""
     if content := (request.files["splits"].read(limits.JSON) if "splits" in request.files else b""):
         return {"splits": read_rule(content, "splits")}
-    came = request.form.get("split_from", OF_PROJECT)
-    if came == NO_RULE:
+    source = request.form.get("split_from", OF_PROJECT)
+    if source == NO_RULE:
         return {"splits": None}
-    if came == OF_PRESET and (number := request.form.get("preset", type=int)) is not None:
+    if source == OF_PRESET and (number := request.form.get("preset", type=int)) is not None:
         return {"splits": export_presets.get(services().db, lead(), number).options.get("splits")}
-    if came == OF_FILE:
+    if source == OF_FILE:
         raise InputError(ErrorText("the form: field splits: choose the JSON file of the split rule"))
     return {}
 
@@ -125,8 +125,8 @@ def download(job_id: int) -> Response:
     if job.kind != KIND or job.state != DONE:
         raise NotFound(ErrorText("there is no such export"))
     files, name = services().store.files, f"demotape-{job.arguments['format']}-{job_id}.zip"
-    if here := files.path(file_of(job_id)):
-        return send_file(here, mimetype="application/zip", as_attachment=True, download_name=name, conditional=True)
+    if path := files.path(file_of(job_id)):
+        return send_file(path, mimetype="application/zip", as_attachment=True, download_name=name, conditional=True)
     if current_app.config.get(FROM_STORE) and (link := files.link(file_of(job_id), name)):
         return redirect(link, 303)
     answer = Response(files.read(file_of(job_id)), mimetype="application/zip")

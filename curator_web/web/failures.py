@@ -11,23 +11,23 @@ from werkzeug.exceptions import HTTPException
 
 from curator_web.demonstrations import damage, library
 from curator_web.errors import (
-    Away,
     Busy,
     Conflict,
     Damaged,
     DemotapeError,
+    DiskFull,
     InputError,
-    NoRoom,
     NotAllowed,
     NotFound,
     NotSignedIn,
-    TooManyTries,
+    ServiceUnavailable,
+    TooManyAttempts,
 )
 from pipeline.export import LeftOut
 from schemas.files import is_disk_full
 
 from .context import services
-from .words import error_words, in_language
+from .display_names import error_words, in_language
 
 WORDS = {
     400: (_l("That did not work"), _l("The request was not understood.")),
@@ -46,8 +46,8 @@ WORDS = {
 _log = logging.getLogger(__name__)
 AGAIN_AFTER = 5  # seconds, after which a page that could not be shown comes by itself
 EXPIRED = _l("This page is too old to save from. Reload it and try again.")
-CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyTries, 429), (InputError, 400),
-         (Conflict, 409), (Busy, 503), (NoRoom, 507))
+CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyAttempts, 429), (InputError, 400),
+         (Conflict, 409), (Busy, 503), (DiskFull, 507))
 
 
 def register(app: Flask) -> None:
@@ -58,15 +58,15 @@ def register(app: Flask) -> None:
 
 
 def _own_error(error: DemotapeError) -> Response:
-    if isinstance(error, Away) and not isinstance(error, NoRoom):
+    if isinstance(error, ServiceUnavailable) and not isinstance(error, DiskFull):
         _log.error("%s", error)
-        return _answer(503, _sentence(in_language(error.told)))
+        return _answer(503, _sentence(in_language(error.message)))
     if isinstance(error, Damaged):
         reason = services().store.without_paths(error.reason)
         damage.note(services().db, [LeftOut(error.demonstration, reason)])
-        told = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. The others are not concerned. Import "
-                 "its recording again.", id=error.demonstration, why=reason)
-        return _answer(409, told, title=_("Damaged"))
+        message = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. The others are not concerned. "
+                    "Import its recording again.", id=error.demonstration, why=reason)
+        return _answer(409, message, title=_("Damaged"))
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
     return _answer(code, _sentence(services().store.without_paths(error_words(error))))
 
@@ -76,7 +76,7 @@ def _fault(error: Exception) -> Response:
     told."""
     if is_disk_full(error):
         _log.error("the disk is full (%s)", type(error).__name__)
-        return _own_error(NoRoom(NoRoom.told))
+        return _own_error(DiskFull(DiskFull.message))
     if name := (request.view_args or {}).get("demonstration_id"):
         try:
             library.current(services().db, name)

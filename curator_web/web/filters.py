@@ -21,7 +21,7 @@ def save() -> Response:
     sought = read_filter(list_parameters())
     saved_filters.save(services().db, account(), request.form.get("name", ""), sought,
                        request.form.get("shared") == "yes")
-    shown: dict[str, Any] = {**sought.given()}
+    shown: dict[str, Any] = {**sought.parameters()}
     return redirect(url_for("pages.index", **shown), 303)
 
 

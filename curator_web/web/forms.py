@@ -74,8 +74,8 @@ def parse_arguments(intent: str, form: Any, before: Mapping[str, Any]) -> dict[s
             value: Any = [key for key in MODIFIERS if key in form.getlist(f"argument.{name}")]
         else:
             text, known = form.get(f"argument.{name}", ""), _get(before, name)
-            is_kept = kind == "number" and known is not None and text == str(_shown(kind, known))
-            value = known if is_kept else _parse(kind, text, LABELS.get(name, name), field)
+            is_unchanged = kind == "number" and known is not None and text == str(_shown(kind, known))
+            value = known if is_unchanged else _parse(kind, text, LABELS.get(name, name), field)
         if value is not None or (required and field.allow_none):
             _set(arguments, name, value)
         elif required:

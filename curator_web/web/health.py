@@ -6,8 +6,8 @@ from flask import Blueprint, jsonify, make_response
 from sqlalchemy import text
 from werkzeug import Response
 
-from curator_web.errors import Away, NoRoom
-from curator_web.storage.room import expect_room
+from curator_web.errors import DiskFull, ServiceUnavailable
+from curator_web.storage.disk_space import require_room
 
 from .context import Services, services
 
@@ -24,27 +24,28 @@ def alive() -> Response:
 @blueprint.get("/readyz")
 def ready() -> Response:
     """Whether the database, the storage and the disk do what is needed; with status 503 where one does not."""
-    found = parts(services())
-    is_ready = all(state == OK for state in found.values())
-    return make_response(jsonify({"ready": is_ready, "parts": found}), 200 if is_ready else 503)
+    states = parts(services())
+    is_ready = all(state == OK for state in states.values())
+    return make_response(jsonify({"ready": is_ready, "parts": states}), 200 if is_ready else 503)
 
 
-def parts(of: Services) -> dict[str, str]:
+def parts(services_: Services) -> dict[str, str]:
     """What the app needs, each with OK, AWAY or FULL; asks it."""
-    return {"database": _state(lambda: _ask_database(of)), "storage": _state(of.store.expect_there),
-            "disk": _state(lambda: expect_room(of.store.data_dir, 0))}
+    return {"database": _state(lambda: _check_database(services_)),
+            "storage": _state(services_.store.require_reachable),
+            "disk": _state(lambda: require_room(services_.store.data_dir, 0))}
 
 
-def _ask_database(of: Services) -> None:
-    with of.db.reading() as session:
+def _check_database(services_: Services) -> None:
+    with services_.db.reading() as session:
         session.execute(text("SELECT 1"))
 
 
-def _state(ask: Callable[[], object]) -> str:
+def _state(check: Callable[[], object]) -> str:
     try:
-        ask()
-    except NoRoom:
+        check()
+    except DiskFull:
         return FULL
-    except (Away, OSError):
+    except (ServiceUnavailable, OSError):
         return AWAY
     return OK

@@ -15,8 +15,8 @@ from pipeline.turns.video_placement import without_video
 from schemas import types
 
 from .context import services
+from .display_names import SPEAKER_WORDS
 from .presentation import ReviewView, TurnView, clock
-from .words import SPEAKER_WORDS
 
 blueprint = Blueprint("history", __name__)
 SHOWN = 300  # characters of a value
@@ -71,7 +71,7 @@ class LogLine:
             said = ", ".join(self.edit.content["said"]) or _("none")
             text = f"{self.edit.content['label']}: {said}"
         if self.edit.content["op"] == "join":
-            text = " ".join(each for each in (self.edit.content["other"], text) if each)
+            text = " ".join(part for part in (self.edit.content["other"], text) if part)
         return text if len(text) <= SHOWN else text[:SHOWN] + "…"
 
 
@@ -79,42 +79,44 @@ class LogLine:
 def changes(demonstration_id: str) -> str:
     """The recorded turns and the curated ones compared, and every edit ever made."""
     review = library.review(services().db, demonstration_id)
-    found = ReviewView(review)
+    review_view = ReviewView(review)
     log = editing.edit_log(services().db, demonstration_id)
-    stand = {number for number, __ in in_force(review.edits)}
-    of = _of_parts(review.edits)
-    turns: dict[str | None, TurnView] = {turn.id: turn for turn in found.turns}
+    in_force_numbers = {number for number, __ in in_force(review.edits)}
+    part_of = _of_parts(review.edits)
+    turns: dict[str | None, TurnView] = {turn.id: turn for turn in review_view.turns}
     lines = [LogLine(edit, turns.get(edit.content.get("turn")),
-                     edit.number not in stand and edit.content["op"] not in ("undo", "redo"), of.get(edit.number))
+                     edit.number not in in_force_numbers and edit.content["op"] not in ("undo", "redo"),
+                     part_of.get(edit.number))
              for edit in reversed(log)]
-    return render_template("changes.html", row=found.row, differences=differences(review.recorded, found),
+    return render_template("changes.html", row=review_view.row, differences=differences(review.recorded, review_view),
                            log=lines, task=review.task, first_task=review.base["task"])
 
 
 def _of_parts(edits: list[types.Edit]) -> dict[int, str]:
     """Which edits of the log, by number, were made to parts that were joined, and to which."""
-    found: dict[int, str] = {}
+    parts: dict[int, str] = {}
     for number, edit in enumerate(edits, 1):
         if edit["op"] == "join":  # the ones within it come later and count
-            found |= {each: edit["other"] for each in range(number + 1, number + 1 + edit["edits"])}
-    return found
+            parts |= {number_: edit["other"] for number_ in range(number + 1, number + 1 + edit["edits"])}
+    return parts
 
 
-def differences(base: list[types.Turn], found: ReviewView) -> list[Difference]:
+def differences(base: list[types.Turn], review_view: ReviewView) -> list[Difference]:
     """Every turn that a person changed, in the curated order; then those that were merged into others."""
-    rows = [Difference(turn, f"{SPEAKER_WORDS.get(turn.kind, turn.kind)} {turn.label}", _what(turn), _fields(turn))
-            for turn in found.turns if _what(turn)]
-    present = {turn.id for turn in found.turns}
-    gone = [Difference(None, _said(turn), ("merged into another",))
-            for turn in base if turn["id"] not in present]
-    return rows + gone
+    rows = [Difference(turn, f"{SPEAKER_WORDS.get(turn.kind, turn.kind)} {turn.label}", _change_names(turn),
+                       _fields(turn))
+            for turn in review_view.turns if _change_names(turn)]
+    present = {turn.id for turn in review_view.turns}
+    merged = [Difference(None, _said(turn), ("merged into another",))
+              for turn in base if turn["id"] not in present]
+    return rows + merged
 
 
 def _said(turn: types.Turn) -> str:
     return _("%(kind)s at %(time)s", kind=turn.get("intent", "say"), time=clock(turn["timestamp"]))
 
 
-def _what(turn: TurnView) -> tuple[str, ...]:
+def _change_names(turn: TurnView) -> tuple[str, ...]:
     if turn.original is None:
         return ("new",)
     dropped = {(False, True): ("dropped",), (True, False): ("restored",)}.get(
@@ -125,7 +127,7 @@ def _what(turn: TurnView) -> tuple[str, ...]:
 def _fields(turn: TurnView) -> tuple[tuple[str, str, str], ...]:
     if turn.original is None:
         return ()
-    before, after = (_flat(without_video(each)) for each in (turn.original, turn.turn))
+    before, after = (_flat(without_video(turn_)) for turn_ in (turn.original, turn.turn))
     return tuple((name, before.get(name, ""), after.get(name, ""))
                  for name in dict.fromkeys([*before, *after]) if before.get(name, "") != after.get(name, ""))
 

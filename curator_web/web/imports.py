@@ -42,19 +42,19 @@ def receive() -> Response:
     """Take packages and begin to import them; those that are none are named, and keep no other from being taken."""
     if services().uploads is None:
         raise NotFound(ErrorText("this review app takes no packages"))
-    services().store.files.expect_room(2 * (request.content_length or 0))  # as it comes, and kept
+    services().store.files.require_room(2 * (request.content_length or 0))  # as it comes, and kept
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:
         raise InputError(ErrorText("field package: choose 1 to %(files_limit)s packages (zip files) first",
                                    files_limit=FILES_LIMIT))
-    who, refused = account(), list[str]()
+    caller, refused = account(), list[str]()
     for file in files:
         name = _shown(file.filename or "")
         if file.stream.read(len(_ZIP)) != _ZIP:
             refused.append(f"{name}: not a zip file")
             continue
-        services().jobs.add(KIND, who.name, {"file": _keep(file), "name": name, "who": who.name},
-                            project=who.project)
+        services().jobs.add(KIND, caller.name, {"file": _store(file), "name": name, "who": caller.name},
+                            project=caller.project)
     if len(refused) == len(files):
         raise InputError(ErrorText("nothing was imported; %(which)s", which="; ".join(refused)))
     if request.headers.get("HX-Request"):
@@ -68,15 +68,15 @@ def receive() -> Response:
 receive.takes_up_to = limits.UPLOAD  # type: ignore[attr-defined]  # a mark on the view
 
 
-def _keep(file: FileStorage) -> str:
+def _store(file: FileStorage) -> str:
     """Write the package under a name that the sender has no say in; returns the name."""
     file.stream.seek(0)
     name, store = f"uploads/dropped-{secrets.token_hex(12)}.zip", services().store
-    with store.temporary.file() as (kept, temporary):
-        file.save(kept, PIECE)
-        kept.flush()
-        os.fsync(kept.fileno())
-        store.files.keep(name, temporary)
+    with store.temporary.file() as (stored, temporary):
+        file.save(stored, PIECE)
+        stored.flush()
+        os.fsync(stored.fileno())
+        store.files.save(name, temporary)
     return name
 
 

@@ -19,7 +19,7 @@ def show() -> str:
 @blueprint.post("/<int:job_id>/again")
 def again(job_id: int) -> Response:
     """Try a job again that failed."""
-    services().jobs.again(job_id, account())
-    places = {url_for(name) for name in ("imports.show", "exports.show", "team.changes")}
+    services().jobs.retry(job_id, account())
+    allowed = {url_for(name) for name in ("imports.show", "exports.show", "team.changes")}
     back = request.form.get("back", "")
-    return redirect(back if back in places else url_for(".show") if account().leads else url_for("imports.show"), 303)
+    return redirect(back if back in allowed else url_for(".show") if account().leads else url_for("imports.show"), 303)

@@ -31,19 +31,20 @@ class JudgeRow:
 @blueprint.get("")
 def index() -> str:
     """How far one is with labelling; for leads the sample, the judges, and what they may see of both."""
-    db, who = services().db, account()
-    results = verdicts.results(db, who) if who.leads else None
-    told: dict[str, Any] = {}
+    db, caller = services().db, account()
+    results = verdicts.results(db, caller) if caller.leads else None
+    lead_values: dict[str, Any] = {}
     if results:
-        told = {"results": results, "most": judging.DRAW_LIMIT, "limit": verdicts.SHOWN,
-                "judges": [JudgeRow(judge, found if results.open else None) for judge, found in results.figures]}
-    return render_template("judging.html", standing=judging.standing(db, who), **told)
+        lead_values = {"results": results, "most": judging.DRAW_LIMIT, "limit": verdicts.SHOWN,
+                       "judges": [JudgeRow(judge, judge_figures if results.open else None) for judge,
+                                  judge_figures in results.figures]}
+    return render_template("judging.html", standing=judging.labelling_progress(db, caller), **lead_values)
 
 
 @blueprint.post("/sample")
 def draw() -> BaseResponse:
     """Draw demonstrations more for people to label."""
-    drawn = judging.draw(services().db, _whole("count"), _whole("seed"), lead())
+    drawn = judging.draw(services().db, _form_integer("count"), _form_integer("seed"), lead())
     flash(_("Drawn: %(count)s more.", count=grouped(drawn)))
     return redirect(url_for(".index"), 303)
 
@@ -51,12 +52,13 @@ def draw() -> BaseResponse:
 @blueprint.post("/verdicts")
 def take_file() -> BaseResponse:
     """Verdicts from a file, all or none."""
-    who, file = lead(), request.files.get("file")
+    caller, file = lead(), request.files.get("file")
     if file is None or not file.filename:
         raise InputError(ErrorText("field file: choose the file that demotape judge wrote with --out"))
-    taken = verdicts.take(services().db, judgements.read_judgements("the file", file.stream.read()), who)
+    accepted = verdicts.store_verdicts(services().db, judgements.read_judgements("the file", file.stream.read()),
+                                       caller)
     flash(_("Verdicts: %(new)s new, %(replaced)s replaced, %(strangers)s of recordings that are not in the project.",
-            new=grouped(taken.new), replaced=grouped(taken.replaced), strangers=grouped(taken.strangers)))
+            new=grouped(accepted.new), replaced=grouped(accepted.replaced), strangers=grouped(accepted.strangers)))
     return redirect(url_for(".index"), 303)
 
 
@@ -73,8 +75,8 @@ def show() -> BaseResponse:
 @blueprint.get("/labels.jsonl")
 def labels() -> Response:
     """What most people say, as `demotape judge --labels` takes it."""
-    found = verdicts.results(services().db, lead()).labels
-    content = b"".join(dump_line({"id": name, "success": done}) for name, done in sorted(found.items()))
+    majority = verdicts.results(services().db, lead()).labels
+    content = b"".join(dump_line({"id": name, "success": done}) for name, done in sorted(majority.items()))
     return Response(content, mimetype="application/x-ndjson",
                     headers={"Content-Disposition": "attachment; filename=labels.jsonl"})
 
@@ -82,16 +84,16 @@ def labels() -> Response:
 @blueprint.get("/next")
 def following() -> BaseResponse:
     """The next one to label, or back where all is done."""
-    found = judging.following(services().db, account(), request.args.get("after"))
-    return redirect(url_for(".ask", demonstration_id=found) if found else url_for(".index"), 303)
+    next_id = judging.following(services().db, account(), request.args.get("after"))
+    return redirect(url_for(".ask", demonstration_id=next_id) if next_id else url_for(".index"), 303)
 
 
 @blueprint.get("/<demonstration_id>")
 def ask(demonstration_id: str) -> str:
     """Whether a task was done, asked as a judge is asked."""
-    db, who = services().db, account()
-    return render_template("judging_label.html", standing=judging.standing(db, who),
-                           asked=judging.asked(db, services().store, demonstration_id, who))
+    db, caller = services().db, account()
+    return render_template("judging_label.html", standing=judging.labelling_progress(db, caller),
+                           asked=judging.labelling_question(db, services().store, demonstration_id, caller))
 
 
 @blueprint.post("/<demonstration_id>")
@@ -104,7 +106,7 @@ def label(demonstration_id: str) -> BaseResponse:
     return redirect(url_for(".following", after=demonstration_id), 303)
 
 
-def _whole(name: str) -> int:
+def _form_integer(name: str) -> int:
     text = request.form.get(name, "").strip()
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 15:

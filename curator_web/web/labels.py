@@ -25,33 +25,33 @@ def show() -> str:
 @blueprint.post("")
 def save() -> Response:
     """Add a label, or change the one whose place the form names."""
-    who, held = lead(), labels.definitions(services().db, account().project)
-    place = _place(held)
+    caller, definitions = lead(), labels.definitions(services().db, account().project)
+    index = _index(definitions)
     label: dict[str, Any] = {name: request.form.get(name, "").strip() for name in ("name", "scope", "kind", "hint")}
     label["options"] = [line.strip() for line in request.form.get("options", "").splitlines() if line.strip()]
-    changed = [*held, label] if place is None else [*held[:place], label, *held[place + 1:]]
-    labels.define(services().db, changed, who)
+    changed = [*definitions, label] if index is None else [*definitions[:index], label, *definitions[index + 1:]]
+    labels.define(services().db, changed, caller)
     return redirect(url_for(".show"), 303)
 
 
 @blueprint.post("/remove")
 def remove() -> Response:
     """Ask for a label no more; what was said by it stays said."""
-    who, held = lead(), labels.definitions(services().db, account().project)
-    place = _place(held)
-    if place is None:
+    caller, definitions = lead(), labels.definitions(services().db, account().project)
+    index = _index(definitions)
+    if index is None:
         raise InputError(ErrorText("field label: name the one to remove"))
-    labels.define(services().db, [*held[:place], *held[place + 1:]], who)
+    labels.define(services().db, [*definitions[:index], *definitions[index + 1:]], caller)
     return redirect(url_for(".show"), 303)
 
 
-def _place(held: list[dict[str, Any]]) -> int | None:
+def _index(definitions: list[dict[str, Any]]) -> int | None:
     """Where the label stands that the form is about; None for a new one. Raises NotFound."""
     name = request.form.get("label", "")
     if not name:
         return None
-    place = next((place for place, each in enumerate(held) if each["name"] == name), None)
-    if place is None:
+    index = next((index for index, definition in enumerate(definitions) if definition["name"] == name), None)
+    if index is None:
         raise NotFound(ErrorText("there is no label %(name)r; somebody may have removed it",
                                  name=name[:labels.NAME_LENGTH]))
-    return place
+    return index

@@ -15,7 +15,7 @@ from werkzeug import Response
 
 from curator_web.catalogues import FOLDER
 
-from .browser_choices import keep
+from .browser_choices import set_choice
 from .signing_in import own_address
 
 blueprint = Blueprint("languages", __name__)
@@ -47,12 +47,12 @@ class _Table(dict[str, Markup]):
         self._texts = texts
 
     def __missing__(self, text: str) -> Markup:
-        found = self[text] = Markup(self._texts.ugettext(text))
-        return found
+        markup = self[text] = Markup(self._texts.ugettext(text))
+        return markup
 
-    def plural(self, one: str, several: str, number: int) -> Markup:
+    def plural(self, singular: str, several: str, number: int) -> Markup:
         """The form of a text for a number."""
-        return Markup(self._texts.ungettext(one, several, number))
+        return Markup(self._texts.ungettext(singular, several, number))
 
 
 _TABLES: dict[str, _Table] = {}  # by language
@@ -71,9 +71,9 @@ def _text(text: str, **values: Any) -> Markup:
     return _table()[text] % values
 
 
-def _plural(one: str, several: str, number: int, **values: Any) -> Markup:
+def _plural(singular: str, several: str, number: int, **values: Any) -> Markup:
     """As `_text`, in the form that the number takes."""
-    return _table().plural(one, several, number) % {"num": number, **values}
+    return _table().plural(singular, several, number) % {"num": number, **values}
 
 
 def register(app: Flask) -> None:
@@ -94,14 +94,14 @@ def _selected() -> str:
     if chosen in LANGUAGES:
         return chosen
     wanted = (matching(tag) for tag in list(request.accept_languages.values())[:_TAGS])
-    return next((each for each in wanted if each), SOURCE)
+    return next((language for language in wanted if language), SOURCE)
 
 
 def matching(tag: str) -> str | None:
     """The language that a tag of an Accept-Language header (RFC 5646) means, None where there is none like it."""
-    language, *rest = tag.lower().replace("_", "-").split("-")
+    language, *subtags = tag.lower().replace("_", "-").split("-")
     if language == "zh":
-        return None if _TRADITIONAL & set(rest) else "zh_Hans"
+        return None if _TRADITIONAL & set(subtags) else "zh_Hans"
     return language if language in LANGUAGES else None
 
 
@@ -116,7 +116,7 @@ def choose() -> Response:
     answer = redirect(own_address(request.form.get("next", "")) or "/", 303)
     chosen = request.form.get("language", "")
     if chosen in LANGUAGES:
-        keep(answer, COOKIE, chosen)
+        set_choice(answer, COOKIE, chosen)
     return answer
 
 

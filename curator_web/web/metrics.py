@@ -15,7 +15,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from curator_web.errors import DatabaseAway
+from curator_web.errors import DatabaseUnavailable
 
 from . import health
 from .context import Services, services
@@ -42,8 +42,8 @@ def register(app: Flask, token: str) -> None:
 @blueprint.get("/metrics")
 def show() -> Response:
     """The numbers, for who has the token."""
-    given = request.headers.get("Authorization", "").partition(" ")[2].strip()
-    if not hmac.compare_digest(given.encode(), current_app.config[TOKEN].encode()):
+    token = request.headers.get("Authorization", "").partition(" ")[2].strip()
+    if not hmac.compare_digest(token.encode(), current_app.config[TOKEN].encode()):
         abort(401)
     registry = _ALL
     if SHARED in os.environ:
@@ -70,21 +70,21 @@ def _count(response: Response) -> Response:
 class _Now(Collector):
     """What is asked when it is read."""
 
-    def __init__(self, of: Services):
-        self._of = of
+    def __init__(self, services_: Services):
+        self._of = services_
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        there = GaugeMetricFamily("demotape_up", "Whether what is needed does what it is asked", labels=("part",))
+        is_up = GaugeMetricFamily("demotape_up", "Whether what is needed does what it is asked", labels=("part",))
         for part, state in health.parts(self._of).items():
-            there.add_metric((part,), float(state == health.OK))
-        yield there
+            is_up.add_metric((part,), float(state == health.OK))
+        yield is_up
         free = shutil.disk_usage(self._of.store.data_dir).free
         yield GaugeMetricFamily("demotape_disk_free_bytes", "What is free on the data folder's disk", value=free)
         jobs = GaugeMetricFamily("demotape_jobs", "Jobs that are not done; of those that failed, of the last day",
                                  labels=("kind", "state"))
         try:
             counts = self._of.jobs.counts()
-        except DatabaseAway:
+        except DatabaseUnavailable:
             return
         for (kind, state), count in counts.items():
             jobs.add_metric((kind, state), count)

@@ -9,14 +9,14 @@ from curator_web.demonstrations import library
 from curator_web.errors import ErrorText, NotFound
 from pipeline import console, network
 
-from .apart import listed
 from .context import services
+from .sandboxed import list_sandboxed
 
 blueprint = Blueprint("network", __name__)
 
 
 @dataclass(frozen=True)
-class Asked:
+class TurnRequests:
     """The requests from `begin` on and before `end` (None: to the end of the recording), seconds of the recording."""
 
     turn: str
@@ -44,12 +44,12 @@ def show(demonstration_id: str) -> str:
     review, turn_id = library.review(services().db, demonstration_id), request.args.get("turn", "")
     store, name = services().store, review.row.recording
     lines = written(review, turn_id) if store.has_console(name) else None
-    requests = None if lines and not store.has_network(name) else asked(review, turn_id)
+    requests = None if lines and not store.has_network(name) else turn_requests(review, turn_id)
     template = "_requests.html" if request.headers.get("HX-Request") else "network.html"
     return render_template(template, row=review.row, asked=requests, written=lines, span=requests or lines)
 
 
-def asked(review: library.Review, turn_id: str) -> Asked:
+def turn_requests(review: library.Review, turn_id: str) -> TurnRequests:
     """What was asked for from a turn to the next action; before the first action, from the start. Raises NotFound for
     a turn that there is none of, and for a recording that did not keep its network; InputError for files that are
     damaged."""
@@ -57,7 +57,7 @@ def asked(review: library.Review, turn_id: str) -> Asked:
     store, name = services().store, review.row.recording
     if not store.has_network(name):
         raise NotFound(ErrorText("the network of this recording was not kept; record with --har or --replayable"))
-    return Asked(turn_id, begin, end, **listed(network.requests, store.open(name), begin, end))
+    return TurnRequests(turn_id, begin, end, **list_sandboxed(network.requests, store.open(name), begin, end))
 
 
 def written(review: library.Review, turn_id: str) -> Written:
@@ -66,16 +66,16 @@ def written(review: library.Review, turn_id: str) -> Written:
     store, name = services().store, review.row.recording
     if not store.has_console(name):
         raise NotFound(ErrorText("the console of this recording was not kept; record with --console"))
-    return Written(turn_id, begin, end, **listed(console.summarize, store.open(name), begin, end))
+    return Written(turn_id, begin, end, **list_sandboxed(console.summarize, store.open(name), begin, end))
 
 
 def _span(review: library.Review, turn_id: str) -> tuple[float, float | None]:
     before, behind = review.elsewhere
-    turn = next((each for each in review.turns if each["id"] == turn_id), None)
+    turn = next((candidate for candidate in review.turns if candidate["id"] == turn_id), None)
     if turn is None:
         raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
-    acted = [each["timestamp"] for each in (*before, *review.turns, *behind)
-             if each["type"] == "browser" and not each["dropped"]]
+    acted = [acting_turn["timestamp"] for acting_turn in (*before, *review.turns, *behind)
+             if acting_turn["type"] == "browser" and not acting_turn["dropped"]]
     later = [time for time in acted if time > turn["timestamp"]]
     is_first = all(time >= turn["timestamp"] for time in acted)
     return 0.0 if is_first else turn["timestamp"], min(later, default=None)

@@ -28,13 +28,14 @@ def _unread() -> int:
 @blueprint.get("")
 def show() -> str:
     """All of them, the new ones first."""
-    return render_template("notifications.html", rows=reading.told(services().db, account()), shown=reading.SHOWN)
+    return render_template("notifications.html", rows=reading.latest_notifications(services().db, account()),
+                           shown=reading.SHOWN)
 
 
 @blueprint.get("/<int:notification_id>")
 def follow(notification_id: int) -> Response:
     """Go to what it tells of; it is read by that."""
-    return redirect(place_of(reading.follow(services().db, account(), notification_id)), 303)
+    return redirect(address_of(reading.follow(services().db, account(), notification_id)), 303)
 
 
 @blueprint.post("/read")
@@ -45,11 +46,11 @@ def read() -> Response:
     return redirect(url_for(".show"), 303)
 
 
-def place_of(told: reading.Told) -> str:
+def address_of(notification: reading.NotificationRow) -> str:
     """The address of what a notification tells of."""
-    row = told.row
+    row = notification.row
     if row.demonstration_id:
-        return url_for("pages.review", demonstration_id=row.demonstration_id, turn=told.turn)
+        return url_for("pages.review", demonstration_id=row.demonstration_id, turn=notification.turn)
     if row.task_id:
         return url_for("tasks.show", task_id=row.task_id)
     if row.kind == ASSIGNED:
@@ -59,5 +60,5 @@ def place_of(told: reading.Told) -> str:
     pages = {exporting.KIND: "exports.show", bulk_changes.KIND: "team.changes", recounts.KIND: "project_settings.show",
              replays.KIND: "proofs.runs", outcome_trials.KIND: "pages.index",
              proposing_tasks.KIND: "task_proposals.index"}
-    endpoint = pages.get(told.work or "", "imports.show")
+    endpoint = pages.get(notification.work or "", "imports.show")
     return url_for(endpoint, project=row.project)

@@ -66,13 +66,13 @@ def _claims() -> Claims:
     """What the provider says; its address of the person stands in the token, or is asked for."""
     client = _client()
     token = client.authorize_access_token()
-    found = dict(token["userinfo"])
-    if "email" not in found and client.load_server_metadata().get("userinfo_endpoint"):
+    claims = dict(token["userinfo"])
+    if "email" not in claims and client.load_server_metadata().get("userinfo_endpoint"):
         more = client.userinfo(token=token)
-        if more.get("sub") == found["sub"]:  # OpenID Connect Core 1.0, section 5.3.2
-            found = {**more, **found}
-    mail = found.get("email") if found.get("email_verified") is True else None
-    return Claims(_settings().issuer, str(found["sub"]), mail if isinstance(mail, str) else None)
+        if more.get("sub") == claims["sub"]:  # OpenID Connect Core 1.0, section 5.3.2
+            claims = {**more, **claims}
+    mail = claims.get("email") if claims.get("email_verified") is True else None
+    return Claims(_settings().issuer, str(claims["sub"]), mail if isinstance(mail, str) else None)
 
 
 def _settings() -> OpenIDSettings:

@@ -11,8 +11,8 @@ from schemas.outcome import OutcomeSchema
 from schemas.outcome_types import Outcome, OutcomeCheck
 
 from .accounts import account
-from .apart import listed
 from .context import services
+from .sandboxed import list_sandboxed
 
 _SCHEMA = OutcomeSchema()
 
@@ -20,11 +20,11 @@ _SCHEMA = OutcomeSchema()
 def save(review: library.Review, outcome: Outcome | None, version: int) -> int:
     """Keep other checks and return the new version. Raises as `expect_outcome` and `workflow.edit` do."""
     change = {"op": "set_outcome", "outcome": outcome}
-    expect_outcome(change, review)
+    require_outcome(change, review)
     return workflow.edit(services().db, review.row.id, change, version, account(), known=review).version
 
 
-def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
+def require_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
     """Raises InputError for a `set_outcome` whose checks are not as the format has them, name a picture that the
     recording does not have, or say nothing of their own session (`outcomes.expect_sound`)."""
     if edit["outcome"] is None:
@@ -33,13 +33,13 @@ def expect_outcome(edit: Mapping[str, Any], review: library.Review) -> None:
     recording = services().store.open(review.row.recording)
     if missing := services().store.lacks(recording.id, outcomes.pictures_of(outcome)):
         raise InputError(ErrorText("field picture: this recording has no picture %(missing)s", missing=missing[0]))
-    outcomes.expect_sound(outcome, review.outcome,
-                          listed(session_checks.examine_checks, recording, outcome, review.part))
+    outcomes.require_sound(outcome, review.outcome,
+                          list_sandboxed(session_checks.examine_checks, recording, outcome, review.part))
 
 
 def proposals(review: library.Review) -> list[OutcomeCheck]:
     """Checks that the session suggests and that are not there yet; raises InputError when it shows no page."""
     recording = services().store.open(review.row.recording)
-    there = review.outcome["checks"] if review.outcome else []
-    found = listed(session_checks.proposals, recording, review.turns, review.part)
-    return [each for each in found if each not in there]
+    existing = review.outcome["checks"] if review.outcome else []
+    suggested = list_sandboxed(session_checks.proposals, recording, review.turns, review.part)
+    return [check for check in suggested if check not in existing]

@@ -20,7 +20,7 @@ from schemas.files import first_error
 from schemas.outcome import TASK_TYPES, OutcomeCheckSchema
 from schemas.outcome_types import Match, OutcomeCheck
 
-from .words import error_words
+from .display_names import error_words
 
 OR = " || "
 # What can be begun anew, in the order in which it is offered: an attribute is a `text` that looks at one.
@@ -44,7 +44,8 @@ HINTS = {"css": _l("such as #total or .price; empty: the whole page"),
          "status": _l("a number, or any; empty: any below 400"), "before": _l("JavaScript, one a line"),
          "expression": _l("JavaScript; it is never run in the review app, so it is not decided here"),
          "attribute": _l("such as value, href, checked"), "task_status": _l("such as SUCCESS or NOT_FOUND_ERROR")}
-LONG = ("exact", "includes", "one_of", "excludes", "numbers", "query", "body", "expression", "before", "reason")
+MULTILINE_FIELDS = ("exact", "includes", "one_of", "excludes", "numbers", "query", "body", "expression", "before",
+                    "reason")
 _MATCH = ("includes", "exact", "one_of", "excludes", "numbers", "fuzzy")
 _RARE = ("one_of", "excludes", "numbers", "fuzzy", "page", "before")
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -57,7 +58,7 @@ _NUMBER = re.compile(r"(?:<=|>=|==|<|>) {0,3}-?[0-9][0-9.,]{0,30}")
 
 
 @dataclass(frozen=True)
-class Shown:
+class FormField:
     """One field of the form as the template shows it."""
 
     name: str
@@ -74,7 +75,7 @@ class Shown:
 
     @property
     def is_long(self) -> bool:
-        return self.name in LONG
+        return self.name in MULTILINE_FIELDS
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class CheckForm:
     kind: str
     values: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
-    place: str = ""
+    path: str = ""
     within: str = ""
     name: str | None = None
     negated: bool = False
@@ -107,45 +108,45 @@ class CheckForm:
         return str((groups | BEGUN)[self.kind])
 
     @property
-    def fields(self) -> list[Shown]:
-        return [Shown(name, self.values.get(name, ""), self.errors.get(name, "")) for name in FIELDS[self.kind]]
+    def fields(self) -> list[FormField]:
+        return [FormField(name, self.values.get(name, ""), self.errors.get(name, "")) for name in FIELDS[self.kind]]
 
     @property
-    def kept(self) -> str:
+    def uneditable(self) -> str:
         """What the check asks for besides, which this form cannot change."""
         match: Match = self.check.get("match", {}) if self.check else {}
         return describe_match({"value": match["value"]}) if "value" in match else ""
 
 
-def of_check(check: OutcomeCheck, place: str, name: str | None) -> CheckForm:
+def of_check(check: OutcomeCheck, path: str, name: str | None) -> CheckForm:
     """The form that shows a check."""
     negated = check["kind"] == "not"
     inner = check["checks"][0] if negated else check
     if inner["kind"] == "not":  # a "not" of a "not": its own check is changed at its own place
         raise InputError(ErrorText("field place: take the inner “not” away first"))
     kind = "attribute" if "attribute" in inner else inner["kind"]
-    return CheckForm(kind, values_of(inner), {}, place, "", name, negated, inner)
+    return CheckForm(kind, values_of(inner), {}, path, "", name, negated, inner)
 
 
 def values_of(check: OutcomeCheck) -> dict[str, str]:
     """What stands in the fields of a check's form."""
-    given: Mapping[str, Any] = check
-    plain = {name: str(given[name]) for name in ("css", "attribute", "page", "method", "expression", "task_type",
-                                                 "task_status", "reason") if name in given}
+    fields: Mapping[str, Any] = check
+    plain = {name: str(fields[name]) for name in ("css", "attribute", "page", "method", "expression", "task_type",
+                                                  "task_status", "reason") if name in fields}
     if "least" in check:
         plain["least"] = f"{check['least']:g}"
     if "status" in check:
         plain["status"] = "any" if check["status"] is None else str(check["status"])
-    lines = {name: "\n".join(f"{key} = {match['exact'][0]}" for key, match in given[name].items() if _is_plain(match))
-             for name in ("query", "body") if name in given}
+    lines = {name: "\n".join(f"{key} = {match['exact'][0]}" for key, match in fields[name].items() if _is_plain(match))
+             for name in ("query", "body") if name in fields}
     return plain | lines | {"before": "\n".join(check.get("before", ()))} | _of_match(check.get("match", {}))
 
 
 def _of_match(match: Match) -> dict[str, str]:
-    given: Mapping[str, Any] = match
-    found = {name: "\n".join(given.get(name, ())) for name in ("exact", "one_of", "excludes")}
-    found |= {name: "\n".join(OR.join(each) for each in given.get(name, ())) for name in ("includes", "numbers")}
-    return found | {"fuzzy": match.get("fuzzy", "")}
+    fields: Mapping[str, Any] = match
+    values = {name: "\n".join(fields.get(name, ())) for name in ("exact", "one_of", "excludes")}
+    values |= {name: "\n".join(OR.join(group) for group in fields.get(name, ())) for name in ("includes", "numbers")}
+    return values | {"fuzzy": match.get("fuzzy", "")}
 
 
 def _is_plain(match: Match) -> bool:
@@ -197,8 +198,8 @@ def _read(form: CheckForm, shown: Mapping[str, str]) -> dict[str, Any]:
             form.errors[name] = str(error)
             continue
         if name in ("query", "body"):
-            kept = {key: each for key, each in check.get(name, {}).items() if not _is_plain(each)}
-            value = kept | (value or {}) or None
+            retained = {key: match for key, match in check.get(name, {}).items() if not _is_plain(match)}
+            value = retained | (value or {}) or None
         into.pop(name, None)
         if value is not None:
             into[name] = None if value == "any" and name == "status" else value
@@ -223,23 +224,23 @@ def _alternatives(text: str) -> list[list[str]]:
 
 
 def _numbers(text: str) -> list[list[str]]:
-    found = _alternatives(text)
-    if wrong := [each for line in found for each in line if not _NUMBER.fullmatch(each)]:
+    alternatives = _alternatives(text)
+    if wrong := [number for line in alternatives for number in line if not _NUMBER.fullmatch(number)]:
         raise ValueError(_("“%(text)s” is no comparison such as >= 12, < 700 or == 3.", text=wrong[0][:40]))
-    return found
+    return alternatives
 
 
 def _named(text: str) -> dict[str, Match]:
-    found: dict[str, Match] = {}
+    matches: dict[str, Match] = {}
     for line in _lines(text):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
             raise ValueError(_("“%(text)s” is not of the form name = text.", text=line[:40]))
-        found[name.strip()] = {"exact": [value.strip()]}
-    return found
+        matches[name.strip()] = {"exact": [value.strip()]}
+    return matches
 
 
-def _least(text: str) -> float:
+def _minimum(text: str) -> float:
     try:
         value = float(text.replace(",", "."))
     except ValueError:
@@ -267,19 +268,19 @@ def _css(text: str) -> str:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "exact": _lines, "one_of": _lines, "excludes": _lines, "before": _lines, "includes": _alternatives,
-    "numbers": _numbers, "query": _named, "body": _named, "least": _least, "status": _status, "css": _css,
+    "numbers": _numbers, "query": _named, "body": _named, "least": _minimum, "status": _status, "css": _css,
     "method": str.upper}
 
 
 def _refused_by_format(check: OutcomeCheck) -> dict[str, str]:
     """What the format has against a check, by the field that it stands in."""
     errors = OutcomeCheckSchema().validate(check)
-    found = {}
-    for name, told in errors.items():
-        inner = told if name == "match" and isinstance(told, dict) else {name: told}
+    reasons = {}
+    for name, field_errors in errors.items():
+        inner = field_errors if name == "match" and isinstance(field_errors, dict) else {name: field_errors}
         for part, messages in inner.items():
-            found[part if part in LABELS else "match"] = first_error(messages)[1]
-    return found
+            reasons[part if part in LABELS else "match"] = first_error(messages)[1]
+    return reasons
 
 
 def _text(text: str) -> str:

@@ -14,14 +14,14 @@ from curator_web.users import Account
 from pipeline.outcomes import wording
 from schemas.outcome_types import Outcome, OutcomeCheck
 
-from .words import KINDS_OF_CHECK, verdict
+from .display_names import KINDS_OF_CHECK, verdict
 
 
 @dataclass(frozen=True)
 class Item:
     """A check in its place. `within`: where a group takes checks; `changes`: whether the form can show it."""
 
-    place: str
+    path: str
     name: str
     kind: str
     words: str
@@ -33,7 +33,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedSession:
     """What the checks say of a session. `own`: it is the one that they were written for."""
 
     row: Mapping[str, Any]
@@ -54,17 +54,17 @@ class Tried:
 class Trial:
     """A trial: its rows, how many of each one's sessions did the task, and the checks as they were tried."""
 
-    rows: list[Tried]
+    rows: list[TriedSession]
     by: dict[str, tuple[int, int]]
     outcome: Outcome
 
 
 def items(outcome: Outcome | None, section: str) -> list[Item]:
     """The checks of a section of an outcome."""
-    given: Any = outcome or {}
-    listed = given.get(section, ())
-    return [_item(each.get("check", each), f"{section}.{number}", each.get("name", ""), number, len(listed))
-            for number, each in enumerate(listed)]
+    sections: Any = outcome or {}
+    listed = sections.get(section, ())
+    return [_item(entry.get("check", entry), f"{section}.{number}", entry.get("name", ""), number, len(listed))
+            for number, entry in enumerate(listed)]
 
 
 def kind_of(check: OutcomeCheck) -> str:
@@ -73,45 +73,46 @@ def kind_of(check: OutcomeCheck) -> str:
     return str(KINDS_OF_CHECK.get(name, name))
 
 
-def _item(check: OutcomeCheck, place: str, name: str, number: int, count: int) -> Item:
+def _item(check: OutcomeCheck, path: str, name: str, number: int, count: int) -> Item:
     negated = check["kind"] == "not"
-    inner, inside = (check["checks"][0], f"{place}.0") if negated else (check, place)
+    inner, inside = (check["checks"][0], f"{path}.0") if negated else (check, path)
     groups = inner["kind"] in ("all", "any")
     parts = inner["checks"] if groups else []
-    return Item(place, name, _("Not: %(kind)s", kind=kind_of(inner)) if negated else kind_of(check),
+    return Item(path, name, _("Not: %(kind)s", kind=kind_of(inner)) if negated else kind_of(check),
                 wording.describe_check(check), inside if groups else "", inner["kind"] != "not", number == 0,
-                number == count - 1, tuple(_item(each, f"{inside}.{place_in}", "", place_in, len(parts))
-                                           for place_in, each in enumerate(parts)))
+                number == count - 1, tuple(_item(part, f"{inside}.{part_index}", "", part_index, len(parts))
+                                           for part_index, part in enumerate(parts)))
 
 
-def who(row: Demonstration, manifest: Mapping[str, Any]) -> str:
+def navigator_name(row: Demonstration, manifest: Mapping[str, Any]) -> str:
     """Who acted in a session, in words."""
     about = manifest.get("provenance", {})
-    return _who(row, about.get("actor", ""), about.get("agent", ""))
+    return _navigator_name(row, about.get("actor", ""), about.get("agent", ""))
 
 
 def tried(db: Database, result: Mapping[str, Any], account: Account) -> Trial:
     """A trial as this person may see it."""
-    seen = outcomes.in_sight(db, [row["id"] for row in result["rows"]], account)
-    rows = [Tried(row, seen[row["id"]], _who(seen[row["id"]], row.get("actor", ""), row.get("agent", "")),
-                  row["id"] == result["demonstration"], tuple(_reasons(row, result["outcome"])))
-            for row in result["rows"] if row["id"] in seen]
+    visible = outcomes.visible_rows(db, [row["id"] for row in result["rows"]], account)
+    rows = [TriedSession(row, visible[row["id"]],
+                         _navigator_name(visible[row["id"]], row.get("actor", ""), row.get("agent", "")),
+                         row["id"] == result["demonstration"], tuple(_reasons(row, result["outcome"])))
+            for row in result["rows"] if row["id"] in visible]
     done = defaultdict(list)
-    for each in rows:
-        done[each.who].append(each.verdict == "holds")
-    return Trial(rows, {name: (sum(each), len(each)) for name, each in done.items()}, result["outcome"])
+    for tried_row in rows:
+        done[tried_row.who].append(tried_row.verdict == "holds")
+    return Trial(rows, {name: (sum(results), len(results)) for name, results in done.items()}, result["outcome"])
 
 
 def _reasons(row: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
     if "failed" in row:
         yield row["failed"]
-    for check, found in zip(outcome["checks"], row.get("checks", ()), strict=False):
-        if not found["holds"]:
-            state = verdict("unknown" if found["holds"] is None else "does not hold")
-            yield f"{state}: {wording.describe_check(check)}" + (f" ({found['reason']})" if found["reason"] else "")
+    for check, result in zip(outcome["checks"], row.get("checks", ()), strict=False):
+        if not result["holds"]:
+            state = verdict("unknown" if result["holds"] is None else "does not hold")
+            yield f"{state}: {wording.describe_check(check)}" + (f" ({result['reason']})" if result["reason"] else "")
 
 
-def _who(row: Demonstration, actor: str, agent: str) -> str:
+def _navigator_name(row: Demonstration, actor: str, agent: str) -> str:
     if actor in ("agent", "script"):
         return f"{actor} {agent}".strip()
     return row.recorded_by or (_("a person") if actor == "person" else _("not told who"))

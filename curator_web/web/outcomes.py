@@ -9,7 +9,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.demonstrations import library, outcomes, parting
+from curator_web.demonstrations import divergence, library, outcomes
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import outcome_trials
 from pipeline.outcomes import check_editing, session_checks, wording
@@ -19,13 +19,13 @@ from schemas.outcome_types import Outcome, OutcomeCheck
 
 from . import outcome_forms, outcome_view
 from .accounts import account
-from .apart import listed, made
 from .context import services
+from .display_names import error_words
 from .edit_forms import version_from_form
 from .outcome_changes import proposals, save
 from .outcome_forms import CheckForm
 from .presentation import ReviewView
-from .words import error_words
+from .sandboxed import list_sandboxed, run_sandboxed
 
 blueprint = Blueprint("outcomes", __name__)
 _CHECK = OutcomeCheckSchema()
@@ -36,8 +36,8 @@ def show(demonstration_id: str) -> str:
     """The checks, a form for one of them, and the last trial; asked by htmx, only how far a trial is."""
     if request.headers.get("HX-Request"):
         job = outcome_trials.latest(services().db, demonstration_id)
-        here = url_for(".show", demonstration_id=demonstration_id)
-        return render_template("_jobs.html", jobs=[job] if job else [], here=here)
+        jobs_url = url_for(".show", demonstration_id=demonstration_id)
+        return render_template("_jobs.html", jobs=[job] if job else [], here=jobs_url)
     review = library.review(services().db, demonstration_id)
     return _page(review, _form(review, request.args) if {"new", "edit"} & request.args.keys() else None)
 
@@ -76,14 +76,15 @@ def download(demonstration_id: str) -> Response:
 def beside(demonstration_id: str, other: str) -> str:
     """Another session turn by turn beside this one, and where they part."""
     db = services().db
-    if other not in outcomes.in_sight(db, [other], account()):
+    if other not in outcomes.visible_rows(db, [other], account()):
         raise NotFound(ErrorText("there is no demonstration %(other)r", other=other[:80]))
-    found = [library.review(db, each) for each in (demonstration_id, other)]
-    first, second = ({turn.id: turn for turn in ReviewView(each).turns} for each in found)
-    steps = parting.aligned(found[0].turns, found[1].turns)
-    who = [outcome_view.who(each.row, services().store.open(each.row.recording).manifest) for each in found]
+    reviews = [library.review(db, name) for name in (demonstration_id, other)]
+    first, second = ({turn.id: turn for turn in ReviewView(review_).turns} for review_ in reviews)
+    steps = divergence.aligned(reviews[0].turns, reviews[1].turns)
+    names = [outcome_view.navigator_name(review_.row, services().store.open(review_.row.recording).manifest)
+             for review_ in reviews]
     return render_template(
-        "beside.html", row=found[0].row, other=found[1].row, who=who, parts=parting.parting(steps),
+        "beside.html", row=reviews[0].row, other=reviews[1].row, who=names, parts=divergence.parting(steps),
         steps=[(first.get(step.first or ""), second.get(step.second or ""), step.same) for step in steps])
 
 
@@ -93,7 +94,7 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
     proposed = points = None
     try:
         if "propose" in args:
-            proposed = [(json.dumps(each, ensure_ascii=False), each) for each in proposals(review)]
+            proposed = [(json.dumps(proposal, ensure_ascii=False), proposal) for proposal in proposals(review)]
         if form and "point" in args:
             points = _points(review)
     except InputError as error:
@@ -108,19 +109,19 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
         locked=ReviewView(review).locked)
 
 
-def _form(review: library.Review, given: Any) -> CheckForm:
+def _form(review: library.Review, values_sent: Any) -> CheckForm:
     """The form that an address or a sent form is about."""
-    place, within = given.get("edit", ""), given.get("within", "")
-    if place:
+    path, within = values_sent.get("edit", ""), values_sent.get("within", "")
+    if path:
         if review.outcome is None:
             raise InputError(ErrorText("there are no outcome checks any more"))
-        name = check_editing.name_at(review.outcome, place) or None
-        return outcome_forms.of_check(check_editing.check_at(review.outcome, place), place, name)
-    kind = given.get("new", "")
+        name = check_editing.name_at(review.outcome, path) or None
+        return outcome_forms.of_check(check_editing.check_at(review.outcome, path), path, name)
+    kind = values_sent.get("new", "")
     if kind not in outcome_forms.BEGUN:
         raise InputError(ErrorText("field new: %(kind)r is no kind of check", kind=kind[:40]))
-    values = {name: given[name] for name in ("css", "includes") if name in given}
-    return CheckForm(kind, values, within=within, name="" if given.get("when") == "way" and not within else None)
+    values = {name: values_sent[name] for name in ("css", "includes") if name in values_sent}
+    return CheckForm(kind, values, within=within, name="" if values_sent.get("when") == "way" and not within else None)
 
 
 def _save(review: library.Review) -> Response | tuple[str, int]:
@@ -128,9 +129,8 @@ def _save(review: library.Review) -> Response | tuple[str, int]:
     check = outcome_forms.read(form, request.form, partial(_picture, review))
     if check is not None:
         try:
-            changed = (check_editing.replace_check(_there(review.outcome), form.place, check, form.name or "")
-                       if form.place
-                       else
+            changed = (check_editing.replace_check(_existing(review.outcome), form.path, check, form.name or "")
+                       if form.path else
                        check_editing.add_check(review.outcome, check, form.name or "", form.within))
             save(review, changed, version_from_form())
         except InputError as error:
@@ -145,8 +145,9 @@ def _picture(review: library.Review, css: str) -> str:
     """The blob of what a selector fits on the last page, or of all of it; raises InputError."""
     recording = services().store.open(review.row.recording)
     if css:
-        return services().store.keep(recording, made(session_checks.picture, recording, css, review.part))
-    last = listed(session_checks.last_screenshot, recording, review.part)
+        picture = run_sandboxed(session_checks.picture, recording, css, review.part)
+        return services().store.store_blob(recording, picture)
+    last = list_sandboxed(session_checks.last_screenshot, recording, review.part)
     if last is None:
         raise InputError(ErrorText("there is no picture of the recorded end"))
     return last[0]
@@ -155,32 +156,32 @@ def _picture(review: library.Review, css: str) -> str:
 def _points(review: library.Review) -> dict[str, Any]:
     """What can be pointed at on the last page: texts, and the picture that they stand in."""
     recording = services().store.open(review.row.recording)
-    last = listed(session_checks.last_screenshot, recording, review.part)
-    return {"offered": listed(session_checks.offered_texts, recording, review.part), "shown": last[0] if last else None,
-            "size": last[1] if last else None}
+    last = list_sandboxed(session_checks.last_screenshot, recording, review.part)
+    offered = list_sandboxed(session_checks.offered_texts, recording, review.part)
+    return {"offered": offered, "shown": last[0] if last else None, "size": last[1] if last else None}
 
 
-def _keep(outcome: Outcome | None) -> Outcome | None:
+def _with_ticked(outcome: Outcome | None) -> Outcome | None:
     """With the proposed checks that are ticked."""
     ticked = request.form.getlist("check")
     if not ticked:
         raise InputError(ErrorText("tick what is to be kept"))
-    for each in ticked:
+    for ticked_check in ticked:
         try:
-            check: OutcomeCheck = validated(json.loads(each), _CHECK, "check")
+            check: OutcomeCheck = validated(json.loads(ticked_check), _CHECK, "check")
         except (ValueError, RecursionError):
             raise InputError(ErrorText("field check: is no check")) from None
         outcome = check_editing.add_check(outcome, check)
     return outcome
 
 
-def _there(outcome: Outcome | None) -> Outcome:
+def _existing(outcome: Outcome | None) -> Outcome:
     if outcome is None:
         raise InputError(ErrorText("there are no outcome checks any more"))
     return outcome
 
 
-def _place() -> str:
+def _path() -> str:
     return request.form.get("place", "")
 
 
@@ -198,10 +199,10 @@ def _plain(error: InputError) -> str:
 
 
 _CHANGES: dict[str, Callable[[Outcome | None], Outcome | None]] = {
-    "remove": lambda outcome: check_editing.remove_check(_there(outcome), _place()),
-    "up": lambda outcome: check_editing.move_check(_there(outcome), _place(), -1),
-    "down": lambda outcome: check_editing.move_check(_there(outcome), _place(), 1),
-    "combine": lambda outcome: check_editing.combine_checks(_there(outcome), request.form.getlist("place"),
+    "remove": lambda outcome: check_editing.remove_check(_existing(outcome), _path()),
+    "up": lambda outcome: check_editing.move_check(_existing(outcome), _path(), -1),
+    "down": lambda outcome: check_editing.move_check(_existing(outcome), _path(), 1),
+    "combine": lambda outcome: check_editing.combine_checks(_existing(outcome), request.form.getlist("place"),
                                                   request.form.get("kind", "")),
-    "apart": lambda outcome: check_editing.ungroup_check(_there(outcome), _place()),
-    "keep": _keep}
+    "apart": lambda outcome: check_editing.ungroup_check(_existing(outcome), _path()),
+    "keep": _with_ticked}

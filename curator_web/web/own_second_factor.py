@@ -8,14 +8,14 @@ from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import User
-from curator_web.errors import ErrorText, InputError, NotSignedIn, TooManyTries
+from curator_web.errors import ErrorText, InputError, NotSignedIn, TooManyAttempts
 from curator_web.users import second_factor, web_sessions
 
 from . import known_browsers
 from .accounts import this_session
 from .context import services
+from .display_names import error_words
 from .own_account import me
-from .words import error_words
 
 blueprint = Blueprint("own_second_factor", __name__, url_prefix="/account/second-factor")
 _SECRET = "second-factor-secret"  # in the cookie until the first code proves that the app has it
@@ -42,10 +42,11 @@ def turn_on() -> str | Response:
     """Ask for codes from now on; shows the recovery codes this once."""
     user, secret = _user(), cookie.get(_SECRET, "")
     try:
-        _expect_password(user)
+        _require_password(user)
         codes = services().second_factors.turn_on(user.name, secret, request.form.get("code", "").replace(" ", ""))
-    except (NotSignedIn, TooManyTries, InputError) as error:
-        return make_response(_page(user, secret, error_words(error)), 429 if isinstance(error, TooManyTries) else 400)
+    except (NotSignedIn, TooManyAttempts, InputError) as error:
+        return make_response(_page(user, secret, error_words(error)), 429 if isinstance(error, TooManyAttempts)
+                             else 400)
     del cookie[_SECRET]
     web_sessions.end_others(services().db, user.name, this_session())
     return render_template("recovery_codes.html", codes=codes)
@@ -56,7 +57,7 @@ def turn_off() -> Response:
     """Ask for codes no more."""
     user = _user()
     try:
-        _expect_password(user)
+        _require_password(user)
     except NotSignedIn as error:
         raise InputError(*error.args) from None
     second_factor.turn_off(services().db, user.name, by=user.name)
@@ -70,8 +71,8 @@ def _user() -> User:
     return user
 
 
-def _expect_password(user: User) -> None:
-    """An open browser is not enough to change how somebody signs in; raises NotSignedIn, TooManyTries."""
+def _require_password(user: User) -> None:
+    """An open browser is not enough to change how somebody signs in; raises NotSignedIn, TooManyAttempts."""
     try:
         users.check_password(services().db, services().tries, user.name, request.form.get("password", ""),
                              request.remote_addr or "", known_browsers.mark_for(user.name))

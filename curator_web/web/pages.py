@@ -17,12 +17,12 @@ from curator_web.demonstrations import (
     leases,
     library,
     pairs,
-    parts,
-    proving,
+    replay_proofs,
     saved_filters,
-    soundness,
+    split_links,
     training,
-    tries,
+    training_attempts,
+    validation_cache,
     workflow,
 )
 from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
@@ -35,12 +35,12 @@ from schemas import INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
-from .added_actions import expect_seen
-from .blobs import expect_picture
+from .added_actions import require_seen_page
+from .alternative_frames import moment_view
+from .blobs import require_picture
 from .context import services
 from .edit_forms import edit_from_form, version_from_form
 from .forms import MODIFIERS
-from .moments import moment
 from .presentation import ReviewView
 
 blueprint = Blueprint("pages", __name__)
@@ -49,17 +49,18 @@ blueprint = Blueprint("pages", __name__)
 @blueprint.get("/")
 def index() -> str:
     """The list, searched and filtered by the URL."""
-    sought, who, whole = read_filter(request.args), account(), not request.headers.get("HX-Request")
-    with services().db.moment() as db:
-        found: dict[str, Any] = {
-            "page": listing(db, sought, who.project, who), "people": projects.member_names(db, who.project),
-            "saved": saved_filters.saved(db, who)}
-        if whole:
-            found |= {"kinds": project_settings.read(db, who.project).checks, "sites": sites(db, who.project),
-                      "labels": _label_values(db), "questions": len(comments.questions_for(db, who))}
-    return render_template("list.html" if whole else "_rows.html", sought=sought, statuses=STATUSES, intents=INTENTS,
+    sought, caller, is_whole_page = read_filter(request.args), account(), not request.headers.get("HX-Request")
+    with services().db.in_one_session() as db:
+        context: dict[str, Any] = {
+            "page": listing(db, sought, caller.project, caller), "people": projects.member_names(db, caller.project),
+            "saved": saved_filters.saved(db, caller)}
+        if is_whole_page:
+            context |= {"kinds": project_settings.read(db, caller.project).checks, "sites": sites(db, caller.project),
+                        "labels": _label_values(db), "questions": len(comments.questions_for(db, caller))}
+    return render_template("list.html" if is_whole_page else "_rows.html", sought=sought, statuses=STATUSES,
+                           intents=INTENTS,
                            orders=ORDERS, count_limit=COUNT_LIMIT, runs=replays.KIND in services().jobs.kinds,
-                           proofs=proving.STATES, **found)
+                           proofs=replay_proofs.STATES, **context)
 
 
 def _label_values(db: Database) -> list[str]:
@@ -82,14 +83,14 @@ def edit(demonstration_id: str) -> str | Response:
     before = library.review(services().db, demonstration_id)
     change = edit_from_form(before)
     if change["op"] == "set_screenshot":  # a check's own fix may name any
-        expect_picture(change, before.row.recording)
-    expect_seen(change, before)
+        require_picture(change, before.row.recording)
+    require_seen_page(change, before)
     made = workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
                          request.form.get("key") or None, before)
     selected = request.form.get("selected")
     if change["op"] in ("undo", "redo"):
-        taken_back: types.Edit = {"op": change["op"]}
-        selected = _touched(before.edits, [*before.edits, taken_back]) or selected
+        reverted: types.Edit = {"op": change["op"]}
+        selected = _touched(before.edits, [*before.edits, reverted]) or selected
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
     if made.part:
@@ -102,11 +103,13 @@ def edit(demonstration_id: str) -> str | Response:
 @blueprint.post("/demonstrations/<demonstration_id>/status")
 def status(demonstration_id: str) -> str | Response:
     """Change the status; who is done with a demonstration gets the next one at once; in training, the answer."""
-    db, given, who = services().db, request.form.get("status", ""), account()
-    workflow.change_status(db, demonstration_id, given, version_from_form(), who, request.form.get("reason", ""))
-    if given == DRAFT:
+    db, new_status, caller = services().db, request.form.get("status", ""), account()
+    workflow.change_status(db, demonstration_id, new_status, version_from_form(), caller,
+                           request.form.get("reason", ""))
+    if new_status == DRAFT:
         return _after_change(demonstration_id, request.form.get("selected"))
-    address = (url_for("training.show", demonstration_id=demonstration_id) if tries.found(db, demonstration_id)
+    address = (url_for("training.show", demonstration_id=demonstration_id)
+               if training_attempts.find_attempt(db, demonstration_id)
                else _following(demonstration_id))
     if not request.headers.get("HX-Request"):
         return redirect(address, 303)
@@ -143,11 +146,11 @@ def _touched(before: list[types.Edit], after: list[types.Edit]) -> str | None:
 
 def _still_there(selected: str | None, before: library.Review, after: library.Review) -> str | None:
     """The selected turn, or where a change took it away the one before it."""
-    there = {turn["id"] for turn in after.turns}
+    present = {turn["id"] for turn in after.turns}
     ids = [turn["id"] for turn in before.turns]
-    if not selected or selected in there or selected not in ids:
+    if not selected or selected in present or selected not in ids:
         return selected
-    return next((each for each in reversed(ids[:ids.index(selected)]) if each in there), None)
+    return next((previous for previous in reversed(ids[:ids.index(selected)]) if previous in present), None)
 
 
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,
@@ -155,22 +158,24 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
     """A page of a demonstration; `known`: what was just read of it, which is not read again; `tour`: a step of it."""
     review = known or library.review(services().db, demonstration_id)
     problem = review.row.damage if known else _problem(review)  # it may wait for the storage
-    found = ReviewView(review, selected)
-    with services().db.moment() as db:
-        row, talk = found.row, comments.comments_of(db, demonstration_id)
-        paired, tried = pairs.found(db, demonstration_id), tries.found(db, demonstration_id)
-        told: dict[str, Any] = {
-            "labels": labels.definitions(db, row.home), "paired": paired, "trouble": proving.trouble(db, row),
-            "neighbours": parts.neighbours(db, review), "tried": tried, "comments": talk,
+    review_view = ReviewView(review, selected)
+    with services().db.in_one_session() as db:
+        row, talk = review_view.row, comments.comments_of(db, demonstration_id)
+        paired, tried = pairs.find_pair(db, demonstration_id), training_attempts.find_attempt(db, demonstration_id)
+        context: dict[str, Any] = {
+            "labels": labels.definitions(db, row.home), "paired": paired,
+                                   "trouble": replay_proofs.failing_turns(db, row),
+            "neighbours": split_links.neighbours(db, review), "tried": tried, "comments": talk,
             "training": training.is_training(db, demonstration_id),
             "members": projects.member_names(db, account().project) if talk or template == "review.html" else [],
             "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
-    shown = moment(found, view)
+    shown_moment = moment_view(review_view, view)
     return render_template(
-        template, damage=problem, review=found, row=row, turn=found.selected, moment=shown, view=shown.view,
+        template, damage=problem, review=review_view, row=row, turn=review_view.selected, moment=shown_moment,
+                           view=shown_moment.view,
         actions=workflow.actions(row, account(), paired, review.settings.review_steps, tried),
         settings=review.settings, may_withdraw=deleting.may_withdraw(row, account()), holder=leases.holder(row),
-        speakers=SPEAKERS, modifiers=MODIFIERS, tour=tour, **told)
+        speakers=SPEAKERS, modifiers=MODIFIERS, tour=tour, **context)
 
 
 def _problem(review: library.Review) -> str | None:
@@ -185,7 +190,7 @@ def _problem(review: library.Review) -> str | None:
     except InputError as error:
         problem = str(error)
     if problem is None:
-        soundness.note(services().db, sound)
+        validation_cache.note(services().db, sound)
         return review.row.damage
     problem = services().store.without_paths(problem)
     damage.note(services().db, [LeftOut(review.row.id, problem)])

@@ -13,12 +13,12 @@ from curator_web.demonstrations import differences as kinds
 from curator_web.demonstrations.adjudicating import Comparison
 from curator_web.demonstrations.differences import Difference
 from curator_web.demonstrations.pairs import ANNOTATING, TO_COMPARE, Paired
-from curator_web.demonstrations.tries import Compared
+from curator_web.demonstrations.training_attempts import AnswerComparison
 from curator_web.users import Account
 from pipeline.outcomes import wording
 
+from .display_names import PICTURES
 from .presentation import ReviewView, TurnView, target_name
-from .words import PICTURES
 
 SHOWN = 300  # characters of a value
 NOTHING = "–"
@@ -51,7 +51,7 @@ class PairRow:
 
 
 @dataclass(frozen=True)
-class Shown:
+class DifferenceView:
     """A difference: its turn, what it is about, and (field, the first's, the second's) of each that differs."""
 
     difference: Difference
@@ -61,55 +61,59 @@ class Shown:
     pictures: tuple[str | None, str | None]
 
 
-def row_of(paired: Paired, mine: set[str], account: Account) -> PairRow:
+def row_of(paired: Paired, own_ids: set[str], account: Account) -> PairRow:
     """`mine`: which of the two this person annotates. What the other one does is told once both have submitted."""
-    told = account.leads or paired.state != ANNOTATING
-    first, second = (_who(row) if told or row.id in mine else _("somebody else")
+    is_revealed = account.leads or paired.state != ANNOTATING
+    first, second = (_annotator(row) if is_revealed or row.id in own_ids else _("somebody else")
                      for row in (paired.first, paired.second))
-    own = next((row for row in (paired.first, paired.second) if row.id in mine), None)
-    return PairRow(paired, paired.first if told or own is None else own, first, second, own.id if own else None,
-                   paired.first.id if told and account.reviews else None)
+    own = next((row for row in (paired.first, paired.second) if row.id in own_ids), None)
+    return PairRow(paired, paired.first if is_revealed or own is None else own, first, second, own.id if own else None,
+                   paired.first.id if is_revealed and account.reviews else None)
 
 
-def _who(row: Any) -> str:
+def _annotator(row: Any) -> str:
     return row.submitted_by or row.lease_who or row.assigned_to or _("nobody yet")
 
 
-def shown(found: Comparison | Compared) -> list[Shown]:
+def shown(comparison: Comparison | AnswerComparison) -> list[DifferenceView]:
     """The differences with words for what both have."""
-    first, second = ReviewView(found.first), ReviewView(found.second)
+    first, second = ReviewView(comparison.first), ReviewView(comparison.second)
     turns = {turn.id: turn for view in (second, first) for turn in view.turns}
-    return [Shown(each, turns.get(each.turn or ""), _words(each), list(_rows(each, turns)), _pictures(each))
-            for each in found.differences]
+    return [DifferenceView(difference, turns.get(difference.turn or ""), _words(difference),
+                           list(_rows(difference, turns)),
+                           _pictures(difference))
+            for difference in comparison.differences]
 
 
-def _words(each: Difference) -> str:
-    if each.what == kinds.ADDED and (each.first or each.second)["type"] == "browser":
+def _words(difference: Difference) -> str:
+    if difference.what == kinds.ADDED and (difference.first or difference.second)["type"] == "browser":
         return _("Added action in one alone")
-    return _("Label: %(name)s", name=each.name) if each.what == kinds.LABEL else str(_WORDS[each.what])
+    return _("Label: %(name)s",
+             name=difference.name) if difference.what == kinds.LABEL else str(_WORDS[difference.what])
 
 
-def _rows(each: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, ...]]:
-    if each.what in (kinds.ACTION, kinds.INTENT, kinds.TARGET, kinds.ARGUMENTS):
-        yield from _fields(each.first, each.second)
-    elif each.what == kinds.PICTURE:
+def _rows(difference: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[str, ...]]:
+    if difference.what in (kinds.ACTION, kinds.INTENT, kinds.TARGET, kinds.ARGUMENTS):
+        yield from _fields(difference.first, difference.second)
+    elif difference.what == kinds.PICTURE:
         yield ("marked", *(str(PICTURES[turn["state"].get("screenshot_status") or "good"])
-                         for turn in (each.first, each.second)))
-    elif each.what == kinds.DROPPED:
-        yield ("turn", *(_("dropped") if dropped else _("kept") for dropped in (each.first, each.second)))
-    elif each.what == kinds.TYPING:
-        yield ("text", *(_typed(each_side) for each_side in (each.first, each.second)))
-    elif each.what == kinds.ORDER:
-        yield ("order", *(_order(names, turns) for names in (each.first, each.second)))
-    elif each.what == kinds.ADDED:
-        yield ("says" if (each.first or each.second)["type"] == "chat" else "does",
-               *(_lone(turn) if turn else NOTHING for turn in (each.first, each.second)))
-    elif each.what == kinds.OUTCOME:
-        yield ("checks", *_checks(wording.describe_outcome(each.first), wording.describe_outcome(each.second)))
-    elif each.what == kinds.VIDEO:
+                         for turn in (difference.first, difference.second)))
+    elif difference.what == kinds.DROPPED:
+        yield ("turn", *(_("dropped") if dropped else _("kept") for dropped in (difference.first, difference.second)))
+    elif difference.what == kinds.TYPING:
+        yield ("text", *(_typed(side) for side in (difference.first, difference.second)))
+    elif difference.what == kinds.ORDER:
+        yield ("order", *(_order(names, turns) for names in (difference.first, difference.second)))
+    elif difference.what == kinds.ADDED:
+        yield ("says" if (difference.first or difference.second)["type"] == "chat" else "does",
+               *(_lone(turn) if turn else NOTHING for turn in (difference.first, difference.second)))
+    elif difference.what == kinds.OUTCOME:
+        first, second = map(wording.describe_outcome, (difference.first, difference.second))
+        yield ("checks", *_checks(first, second))
+    elif difference.what == kinds.VIDEO:
         yield ("video", _("placed so"), _("placed otherwise"))
     else:
-        yield (each.what, *(_text(value) for value in (each.first, each.second)))
+        yield (difference.what, *(_text(value) for value in (difference.first, difference.second)))
 
 
 def _fields(first: Any, second: Any) -> Iterator[tuple[str, ...]]:
@@ -117,18 +121,20 @@ def _fields(first: Any, second: Any) -> Iterator[tuple[str, ...]]:
     sides = [{"intent": turn["intent"], "target": _target(turn["element"]), **turn["arguments"]}
              for turn in (first, second)]
     for name in dict.fromkeys([*sides[0], *sides[1]]):
-        ours, theirs = (_text(side.get(name)) for side in sides)
-        if ours != theirs:
-            yield name, ours, theirs
+        first_text, second_text = (_text(side.get(name)) for side in sides)
+        if first_text != second_text:
+            yield name, first_text, second_text
 
 
 def _checks(first: list[str], second: list[str]) -> tuple[str, str]:
     """What only one of two outcomes asks for, beside how much both do; all of both where only the order differs."""
-    same = sum(each in second for each in first)
-    both = [_("%(count)s that both have", count=same)] if same else []
-    apart = [[each for each in side if each not in other] for side, other in ((first, second), (second, first))]
-    one, two = ("; ".join([*both, *side]) for side in apart) if any(apart) else map("; ".join, (first, second))
-    return _text(one), _text(two)
+    in_both = sum(check in second for check in first)
+    both = [_("%(count)s that both have", count=in_both)] if in_both else []
+    differing = [[check for check in side if check not in other_side] for side,
+                 other_side in ((first, second), (second, first))]
+    first_part, second_part = ("; ".join([*both, *side])
+                               for side in differing) if any(differing) else map("; ".join, (first, second))
+    return _text(first_part), _text(second_part)
 
 
 def _target(element: Any) -> str:
@@ -144,7 +150,7 @@ def _lone(turn: Any) -> str:
     if turn["type"] == "chat":
         return _text(f"{turn['speaker']}: {turn['utterance']}")
     said = ", ".join(f"{name} {_text(value)}" for name, value in turn["arguments"].items() if name in _SAID)
-    return _text(" ".join(each for each in (turn["intent"], _target(turn["element"]), said) if each))
+    return _text(" ".join(part for part in (turn["intent"], _target(turn["element"]), said) if part))
 
 
 def _typed(turns: Any) -> str:
@@ -157,11 +163,11 @@ def _order(names: list[str], turns: dict[str, TurnView]) -> str:
     return _text(", ".join(str(turns[name].number) for name in names))
 
 
-def _pictures(each: Difference) -> tuple[str | None, str | None]:
+def _pictures(difference: Difference) -> tuple[str | None, str | None]:
     """Screenshots of both, where these are what differs."""
-    if each.what != kinds.PICTURE:
+    if difference.what != kinds.PICTURE:
         return None, None
-    return each.first["state"]["screenshot"], each.second["state"]["screenshot"]
+    return difference.first["state"]["screenshot"], difference.second["state"]["screenshot"]
 
 
 def _text(value: Any) -> str:

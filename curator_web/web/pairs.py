@@ -25,24 +25,25 @@ def _for_masthead() -> dict[str, Callable[[], str | None]]:
 
 def _label() -> str | None:
     """What the masthead calls the page: with how many are to compare, for who reviews; None where there are none."""
-    who = g.get("account")
-    if who is None or who.alone or g.get("place") is None:
+    caller = g.get("account")
+    if caller is None or caller.alone or g.get("membership") is None:
         return None
-    there, waiting = pairing.counts(services().db, who.project)
-    if who.reviews and waiting:
+    total, waiting = pairing.counts(services().db, caller.project)
+    if caller.reviews and waiting:
         return _("Pairs (%(count)s)", count=waiting)
-    return _("Pairs") if there or who.leads else None
+    return _("Pairs") if total or caller.leads else None
 
 
 @blueprint.get("")
 def index() -> str:
     """The pairs that one has to do with."""
-    db, who = services().db, account()
-    found = pairing.listed(db, who)
+    db, caller = services().db, account()
+    listed_pairs = pairing.listed(db, caller)
     with db.reading() as session:
-        mine = pairs.annotated_by(session, who.name, [row.id for each in found for row in (each.first, each.second)])
-    return render_template("pairs.html", rows=[row_of(each, mine, who) for each in found],
-                           share=pairing.share(db, who.project), limit=pairing.SHOWN)
+        own_ids = pairs.annotated_by(session, caller.name,
+                                     [row.id for pair in listed_pairs for row in (pair.first, pair.second)])
+    return render_template("pairs.html", rows=[row_of(pair, own_ids, caller) for pair in listed_pairs],
+                           share=pairing.share(db, caller.project), limit=pairing.SHOWN)
 
 
 @blueprint.post("")
@@ -70,9 +71,10 @@ def share() -> Response:
 @blueprint.get("/<demonstration_id>")
 def show(demonstration_id: str) -> str:
     """What the two differ in."""
-    found = adjudicating.compare(services().db, demonstration_id, account())
-    return render_template("pair.html", found=found, row=found.first.row, differences=shown(found), prefix=CHOICE,
-                           state=STATE_WORDS[found.paired.state])
+    comparison = adjudicating.compare(services().db, demonstration_id, account())
+    return render_template("pair.html", found=comparison, row=comparison.first.row, differences=shown(comparison),
+                           prefix=CHOICE,
+                           state=STATE_WORDS[comparison.paired.state])
 
 
 @blueprint.post("/<demonstration_id>")

@@ -154,8 +154,8 @@ class TurnView:
         if self.turn["type"] == "chat" or self.family != "pointer":
             return []
         arguments = self.turn["arguments"]
-        places = [arguments["from"], arguments["to"]] if self.kind == "drag" else [arguments]
-        return [(place["x"], place["y"]) for place in places if None not in (place["x"], place["y"])]
+        ends = [arguments["from"], arguments["to"]] if self.kind == "drag" else [arguments]
+        return [(point["x"], point["y"]) for point in ends if None not in (point["x"], point["y"])]
 
     @cached_property
     def key(self) -> str:
@@ -183,7 +183,7 @@ class Visit:
     @property
     def checks(self) -> int:
         """How many turns ask for a look."""
-        return sum(bool(each.turn["checks"]) and not each.turn["dropped"] for each in self.turns)
+        return sum(bool(turn.turn["checks"]) and not turn.turn["dropped"] for turn in self.turns)
 
 
 class ReviewView:
@@ -241,15 +241,15 @@ def _typing_before(turns: list[types.Turn]) -> list[str | None]:
     """For each turn the id of the one right before it, if both are typing into the same field."""
     fields = [(turn["intent"], turn["element"]["uid"] if turn["element"] else None)
               if turn["type"] == "browser" else None for turn in turns]
-    return [None, *(before["id"] if one == other and one and one[0] == "textInput" and one[1] else None
-                    for before, one, other in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
+    return [None, *(before["id"] if field == next_field and field and field[0] == "textInput" and field[1] else None
+                    for before, field, next_field in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
 
 
-def addresses(endpoint: str, last: str, **others: Any) -> Callable[[str], str]:
+def addresses(endpoint: str, last: str, **values: Any) -> Callable[[str], str]:
     """For many addresses of an endpoint that differ in what stands last: gives each for its value. To build every one
     by `url_for` takes a fifth of a page's time."""
-    given: dict[str, Any] = {**others, last: "-"}
-    begin = url_for(endpoint, **given).removesuffix("-")
+    url_values: dict[str, Any] = {**values, last: "-"}
+    begin = url_for(endpoint, **url_values).removesuffix("-")
     return lambda value: begin + quote(value, safe="")
 
 
@@ -266,8 +266,8 @@ def clock(seconds: float) -> str:
     """A time since the start as m:ss.t."""
     tenths = round(seconds * 10)
     sign, tenths = ("−", -tenths) if tenths < 0 else ("", tenths)
-    minutes, rest = divmod(tenths, 600)
-    return f"{sign}{minutes}:{rest // 10:02d}.{rest % 10}"
+    minutes, remainder = divmod(tenths, 600)
+    return f"{sign}{minutes}:{remainder // 10:02d}.{remainder % 10}"
 
 
 def when(time: datetime) -> str:
@@ -307,8 +307,8 @@ def _value(turn: types.BrowserTurn) -> str:
             return _("checked") if arguments["checked"] else _("not checked")
         return f"“{arguments.get('label') or arguments.get('value') or ''}”"
     if intent == "scroll":
-        place = f"{arguments['x']:.0f}, {arguments['y']:.0f}"
-        return _("to %(place)s", place=place)
+        position = f"{arguments['x']:.0f}, {arguments['y']:.0f}"
+        return _("to %(place)s", place=position)
     if intent in ("tabcreate", "tabremove"):
         return _("tab %(number)s", number=arguments["tab"])
     if intent == "tabswitch":

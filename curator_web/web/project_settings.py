@@ -34,11 +34,11 @@ def show(project: str) -> str:
     """What is set; asked by htmx, only how far counting is."""
     lead()
     jobs = services().jobs.latest(recounts.KIND, project)[:1]
-    here = url_for(".show", project=project)
+    jobs_url = url_for(".show", project=project)
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=here)
+        return render_template("_jobs.html", jobs=jobs, here=jobs_url)
     return render_template(
-        "project_settings.html", jobs=jobs, here=here, settings=project_settings.read(services().db, project),
+        "project_settings.html", jobs=jobs, here=jobs_url, settings=project_settings.read(services().db, project),
         rule=project_settings.split_rule(services().db, project), intents=BROWSER_INTENTS, kinds=_kinds(project),
         installed=all_kinds(), steps=STEPS, held_out=SPLIT_FACTORS, usual=_NUMBERS,
         plugged=plugins.names(plugins.SPLITS, ()))
@@ -47,17 +47,17 @@ def show(project: str) -> str:
 @blueprint.post("/<project>/settings")
 def change(project: str) -> Response:
     """Set the part that the form is of."""
-    who, part = lead(), request.form.get("part", "")
+    caller, part = lead(), request.form.get("part", "")
     if part not in _PARTS:
         raise InputError(ErrorText("field part: %(part)r is none; %(which)s are",
                                    part=part[:40], which=", ".join(_PARTS)))
-    recounts.change_settings(services().db, services().jobs, who, _PARTS[part](project))
+    recounts.change_settings(services().db, services().jobs, caller, _PARTS[part](project))
     return redirect(url_for(".show", project=project, _anchor=part), 303)
 
 
 def _kinds(project: str) -> list[str]:
     """The kinds of checks, and those that are not in use though no check is there now that finds them."""
-    return [*dict.fromkeys([*all_kinds(), *project_settings.told(services().db, project)["unused_checks"]])]
+    return [*dict.fromkeys([*all_kinds(), *project_settings.settings_fields(services().db, project)["unused_checks"]])]
 
 
 def _intents(_project: str) -> dict[str, Any]:
@@ -84,8 +84,8 @@ def _splits(project: str) -> dict[str, Any]:
         return {"splits": None}
     if (file := request.files.get("file")) and file.filename:
         return {"splits": read_rule(file.stream.read(limits.JSON), "file")}
-    held = project_settings.split_rule(services().db, project) or {}
-    rule: dict[str, Any] = {name: held[name] for name in ("websites", "demonstrations") if name in held}
+    current_rule = project_settings.split_rule(services().db, project) or {}
+    rule: dict[str, Any] = {name: current_rule[name] for name in ("websites", "demonstrations") if name in current_rule}
     rule |= {name: _number(name) for name in _NUMBERS} | {name: _share(name) for name in SPLIT_FACTORS}
     return {"splits": rule | {"seed": _number("seed", int), "by": request.form.get("by", "")}}
 

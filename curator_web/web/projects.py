@@ -9,7 +9,7 @@ from curator_web import users
 from curator_web.db.models import ROLES
 from curator_web.demonstrations import training
 from curator_web.errors import ErrorText, NotFound
-from curator_web.tasks import ends
+from curator_web.tasks import expected_end
 from curator_web.users import projects
 
 from .accounts import account, lead, manager
@@ -23,7 +23,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("i
 @blueprint.get("")
 def index() -> str:
     """The projects that one is in, and for who manages them the form of a new one."""
-    return render_template("projects.html", mine=projects.places(services().db, account()))
+    return render_template("projects.html", mine=projects.memberships(services().db, account()))
 
 
 @blueprint.post("")
@@ -55,7 +55,7 @@ def rename(project: str) -> Response:
 @blueprint.post("/<project>/answers")
 def answers(project: str) -> Response:
     """Have who is given a task see its expected answer, or not."""
-    ends.show_answers(services().db, lead(), bool(request.form.get("shown")))
+    expected_end.show_answers(services().db, lead(), bool(request.form.get("shown")))
     return redirect(url_for("project_settings.show", project=project), 303)
 
 
@@ -78,7 +78,7 @@ def guidelines(project: str) -> str:
     """The guidelines, or an earlier version of them; asked by htmx, only their text."""
     versions = projects.guidelines(services().db, project)
     wanted = request.args.get("version", type=int)
-    shown = next((each for each in versions if wanted in (None, each.number)), None)
+    shown = next((version for version in versions if wanted in (None, version.number)), None)
     if shown is None and wanted is not None:
         raise NotFound(ErrorText("there is no version %(wanted)s of these guidelines", wanted=wanted))
     text = Markup(_MARKDOWN.render(shown.text)) if shown else Markup("")  # which markdown-it made safe

@@ -7,7 +7,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.demonstrations import library, proving
+from curator_web.demonstrations import library, replay_proofs
 from curator_web.errors import ErrorText, InputError
 from curator_web.jobs import replays
 from recorder.reader import Recording
@@ -23,7 +23,7 @@ blueprint = Blueprint("proofs", __name__)
 
 
 @dataclass(frozen=True)
-class Row:
+class ProofRow:
     """One turn that was run: `turn` as it is now, None when it is there no more; `recorded`: screenshot of the recorded
     state after it."""
 
@@ -37,26 +37,28 @@ def show(demonstration_id: str) -> str:
     """What came of running it again; asked by htmx, only how far a run is."""
     db = services().db
     job = replays.latest(db, demonstration_id)
-    jobs, here = [job] if job else [], url_for(".show", demonstration_id=demonstration_id)
+    jobs, jobs_url = [job] if job else [], url_for(".show", demonstration_id=demonstration_id)
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=here)
-    review, kept = library.review(db, demonstration_id), proving.of(db, demonstration_id)
+        return render_template("_jobs.html", jobs=jobs, here=jobs_url)
+    review, stored = library.review(db, demonstration_id), replay_proofs.stored_proof(db, demonstration_id)
     recording = services().store.open(review.row.recording)
     return render_template(
-        "proof.html", row=review.row, jobs=jobs, here=here, kept=kept, proof=kept.content if kept else None,
-        rows=rows(kept.content, ReviewView(review), recording, review.state_after) if kept else [],
+        "proof.html", row=review.row, jobs=jobs, here=jobs_url, kept=stored, proof=stored.content if stored else None,
+        rows=rows(stored.content, ReviewView(review), recording, review.state_after) if stored else [],
         can_run=replays.can_run(recording), runs=replays.KIND in services().jobs.kinds)
 
 
-def rows(proof: Proof, found: ReviewView, recording: Recording, last_state: State | None = None) -> list[Row]:
+def rows(proof: Proof, review_view: ReviewView, recording: Recording, last_state: State
+         | None = None) -> list[ProofRow]:
     """The turns that were run, in the order in which they were; `last_state`: that of the demonstration, if not the
     recording's."""
-    turns = {turn.id: turn for turn in found.turns}
+    turns = {turn.id: turn for turn in review_view.turns}
     last_state = last_state or recording.manifest.get("last_state")
     last = last_state["screenshot"] if last_state else None
     run = proof["turns"]
-    after = [*(_before(turns, each["turn"]) for each in run[1:]), last]
-    return [Row(each, turns.get(each["turn"]), shown) for each, shown in zip(run, after, strict=True)]
+    after = [*(_before(turns, turn_proof["turn"]) for turn_proof in run[1:]), last]
+    return [ProofRow(turn_proof, turns.get(turn_proof["turn"]), shown) for turn_proof,
+            shown in zip(run, after, strict=True)]
 
 
 def _before(turns: Mapping[str, TurnView], name: str) -> str | None:

@@ -23,11 +23,11 @@ def note(proved: User) -> None:
 def user() -> User | None:
     """The user whose password was right in this browser, if that counts still."""
     name, mark, until = cookie.get(_KEY) or ("", "", 0)
-    found = users.user_named(services().db, name)
-    fresh = found is not None and found.state == ACTIVE and until > time.time() and mark == _mark(found)
-    return found if fresh else None
+    candidate = users.user_named(services().db, name)
+    fresh = candidate is not None and candidate.state == ACTIVE and until > time.time() and mark == _mark(candidate)
+    return candidate if fresh else None
 
 
-def _mark(of: User) -> str:
+def _mark(user_: User) -> str:
     """Another one after a new password."""
-    return hashlib.sha256((of.password_hash or "").encode()).hexdigest()[:16]
+    return hashlib.sha256((user_.password_hash or "").encode()).hexdigest()[:16]

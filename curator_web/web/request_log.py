@@ -16,7 +16,7 @@ from typing import Any
 from flask import Flask, Response, g, has_request_context, request
 
 HEADER = "X-Request-ID"
-_GIVEN = re.compile(r"[A-Za-z0-9_-]{8,64}")
+_REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _access = logging.getLogger("demotape.access")
 
 
@@ -47,19 +47,19 @@ def register(app: Flask) -> None:
 
 
 def _begin() -> None:
-    given = request.headers.get(HEADER, "")
+    proxied_id = request.headers.get(HEADER, "")
     is_proxied = "werkzeug.proxy_fix.orig" in request.environ
-    g.request_id = given if is_proxied and _GIVEN.fullmatch(given) else secrets.token_hex(8)
+    g.request_id = proxied_id if is_proxied and _REQUEST_ID.fullmatch(proxied_id) else secrets.token_hex(8)
     g.request_began = time.perf_counter()
 
 
 def _log(response: Response) -> Response:
     response.headers[HEADER] = g.request_id
-    who = g.get("account")
+    caller = g.get("account")
     fields: dict[str, Any] = {
         "message": "request", "method": request.method, "route": request.url_rule and request.url_rule.rule,
         "status": response.status_code, "ms": round((time.perf_counter() - g.request_began) * 1000, 1),
-        "address": request.remote_addr, "who": who and who.name, "bytes": response.content_length}
+        "address": request.remote_addr, "who": caller and caller.name, "bytes": response.content_length}
     for name in ("demonstration_id", "recording_id", "job_id", "task_id"):
         if name in (request.view_args or {}):
             fields[name.removesuffix("_id")] = str((request.view_args or {})[name])[:100]

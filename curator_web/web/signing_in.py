@@ -7,12 +7,12 @@ from werkzeug import Response
 
 from curator_web import users
 from curator_web.db.models import User
-from curator_web.errors import NotSignedIn, TooManyTries
+from curator_web.errors import NotSignedIn, TooManyAttempts
 
 from . import known_browsers, proved_password
 from .accounts import begin_session, end_session
 from .context import services
-from .words import error_words
+from .display_names import error_words
 
 blueprint = Blueprint("signing_in", __name__)
 
@@ -31,7 +31,7 @@ def sign_in() -> str | Response:
             proved_password.note(user)
             return redirect(url_for(".code", next=wanted or None), 303)
         return signed_in(user, wanted)
-    except (NotSignedIn, TooManyTries) as error:
+    except (NotSignedIn, TooManyAttempts) as error:
         return make_response(sign_in_page(wanted, name, error), _status(error))
 
 
@@ -48,7 +48,7 @@ def code() -> str | Response:
         users.check_code(services().second_factors, services().tries, user.name, request.form.get("code", ""),
                          request.remote_addr or "")
         return signed_in(user, wanted)
-    except (NotSignedIn, TooManyTries) as error:
+    except (NotSignedIn, TooManyAttempts) as error:
         page = render_template("sign_in_code.html", next=wanted, error=error_words(error))
         return make_response(page, _status(error))
 
@@ -75,8 +75,8 @@ def sign_in_page(wanted: str, name: str = "", error: Exception | None = None) ->
                            provider=openid and openid.host)
 
 
-def _status(error: NotSignedIn | TooManyTries) -> int:
-    return 429 if isinstance(error, TooManyTries) else 401
+def _status(error: NotSignedIn | TooManyAttempts) -> int:
+    return 429 if isinstance(error, TooManyAttempts) else 401
 
 
 def own_address(address: str) -> str:

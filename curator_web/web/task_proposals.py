@@ -20,29 +20,29 @@ _USUAL = 10  # tasks
 @blueprint.get("")
 def index() -> str:
     """What may be asked for, what would be sent, and what was asked for so far; asked by htmx, only that."""
-    who, model = lead(), proposing_tasks.expect_model(services().model)
-    jobs, here = services().jobs.latest(proposing_tasks.KIND, who.project), url_for(".index")
+    caller, model = lead(), proposing_tasks.require_model(services().model)
+    jobs, jobs_url = services().jobs.latest(proposing_tasks.KIND, caller.project), url_for(".index")
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=here)
+        return render_template("_jobs.html", jobs=jobs, here=jobs_url)
     wished = _wished() if "count" in request.args else None
     seed = secrets.randbelow(1 << 31)
-    sent = proposing.messages(services().db, who, wished, random.Random(seed)) if wished else []
-    return render_template("task_proposals.html", jobs=jobs, here=here, model=model, wished=wished, seed=seed,
-                           sent=sent, digest=proposing.digest(sent), usual=_USUAL, most=proposing.MOST)
+    sent = proposing.messages(services().db, caller, wished, random.Random(seed)) if wished else []
+    return render_template("task_proposals.html", jobs=jobs, here=jobs_url, model=model, wished=wished, seed=seed,
+                           sent=sent, digest=proposing.digest(sent), usual=_USUAL, most=proposing.MAX_PROPOSALS)
 
 
 @blueprint.post("")
 def begin() -> Response:
     """Send what was shown."""
-    who, wished = lead(), _wished()
+    caller, wished = lead(), _wished()
     chance = random.Random(request.form.get("seed", 0, type=int))
-    sent = proposing.messages(services().db, who, wished, chance)
+    sent = proposing.messages(services().db, caller, wished, chance)
     if proposing.digest(sent) != request.form.get("digest"):
         raise Conflict(ErrorText("the tasks that go along have changed since; look again at what is sent"))
-    proposing_tasks.begin(services().jobs, services().model, who, wished, sent)
+    proposing_tasks.begin(services().jobs, services().model, caller, wished, sent)
     return redirect(url_for(".index"), 303)
 
 
-def _wished() -> proposing.Wish:
-    given = request.values
-    return proposing.wish(given.get("count", type=int), given.get("site", ""), given.get("category", ""))
+def _wished() -> proposing.ProposalRequest:
+    values = request.values
+    return proposing.wish(values.get("count", type=int), values.get("site", ""), values.get("category", ""))

@@ -8,7 +8,7 @@ from werkzeug import Response
 
 from curator_web.db.task_models import TASK_STATES
 from curator_web.errors import ErrorText, InputError
-from curator_web.tasks import bank, files, giving
+from curator_web.tasks import assignment, bank, files
 
 from .accounts import account, lead
 from .context import services
@@ -22,17 +22,18 @@ def index() -> str:
     """The tasks of the project, found by their state, site, category and words."""
     sought = {name: request.args.get(name, "").strip() for name in ("state", "search", "site", "category")}
     page = min(max(request.args.get("page", 1, type=int), 1), 1_000_000)
-    db, who = services().db, account()
-    found = bank.find(db, who, page=page, **sought)
-    return render_template("tasks.html", found=found, sought=sought, page=page, pages=-(-found.total // bank.PAGE),
-                           states=TASK_STATES, difficulties=bank.DIFFICULTIES, mine=giving.held(db, who),
-                           seeds=bank.seeds(db, who), limit=bank.TEXT_LENGTH, model=services().model)
+    db, caller = services().db, account()
+    results = bank.find(db, caller, page=page, **sought)
+    return render_template("tasks.html", found=results, sought=sought, page=page, pages=-(-results.total // bank.PAGE),
+                           states=TASK_STATES, difficulties=bank.DIFFICULTIES,
+                           mine=assignment.assigned_task(db, caller),
+                           seeds=bank.seeds(db, caller), limit=bank.TEXT_LENGTH, model=services().model)
 
 
 @blueprint.post("")
 def propose() -> Response:
     """Propose a task; a lead's is accepted at once."""
-    task, = bank.propose(services().db, account(), [_told()])
+    task, = bank.propose(services().db, account(), [_form_fields()])
     return redirect(url_for(".show", task_id=task.id), 303)
 
 
@@ -54,22 +55,22 @@ take_file.takes_up_to = files.LARGEST  # type: ignore[attr-defined]  # a mark on
 @blueprint.post("/next")
 def following() -> Response:
     """Take the next task to record."""
-    return redirect(url_for(".show", task_id=giving.give(services().db, account()).id), 303)
+    return redirect(url_for(".show", task_id=assignment.give(services().db, account()).id), 303)
 
 
 @blueprint.get("/<task_id>")
 def show(task_id: str) -> str:
     """A task, those that are nearly the same, and what may be done with it."""
-    listed, alike = bank.show(services().db, account(), task_id)
-    mine = giving.held(services().db, account())
-    return render_template("task.html", task=listed, alike=alike, difficulties=bank.DIFFICULTIES,
-                           limit=bank.TEXT_LENGTH, mine=mine is not None and mine.id == task_id)
+    listed, similar = bank.show(services().db, account(), task_id)
+    own_task = assignment.assigned_task(services().db, account())
+    return render_template("task.html", task=listed, alike=similar, difficulties=bank.DIFFICULTIES,
+                           limit=bank.TEXT_LENGTH, mine=own_task is not None and own_task.id == task_id)
 
 
 @blueprint.post("/<task_id>")
 def change(task_id: str) -> Response:
     """Change what is told of it."""
-    bank.change(services().db, account(), task_id, _told())
+    bank.change(services().db, account(), task_id, _form_fields())
     return redirect(url_for(".show", task_id=task_id), 303)
 
 
@@ -83,15 +84,15 @@ def decide(task_id: str) -> Response:
 @blueprint.post("/<task_id>/back")
 def give_back(task_id: str) -> Response:
     """Leave it to others, or say that it cannot be done."""
-    giving.give_back(services().db, account(), task_id, request.form.get("reason", ""),
-                     request.form.get("unachievable") == "yes")
+    assignment.give_back(services().db, account(), task_id, request.form.get("reason", ""),
+                         request.form.get("unachievable") == "yes")
     return redirect(url_for(".index"), 303)
 
 
-def _told() -> dict[str, Any]:
+def _form_fields() -> dict[str, Any]:
     """What the form tells of a task; raises InputError."""
-    told: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
-    wanted = told.pop("wanted") or "1"
+    fields: dict[str, Any] = {name: request.form.get(name, "").strip() for name in bank.COLUMNS}
+    wanted = fields.pop("wanted") or "1"
     if not wanted.isdecimal() or len(wanted) > 6:
         raise InputError(ErrorText("field wanted: %(wanted)r is not a number", wanted=wanted[:40]))
-    return {**told, "wanted": int(wanted), "seed": bool(told["seed"])}
+    return {**fields, "wanted": int(wanted), "seed": bool(fields["seed"])}

@@ -7,7 +7,7 @@ from flask_babel import gettext as _
 from werkzeug import Response
 
 from curator_web.demonstrations import bulk, comments, leases, moving, training, workflow
-from curator_web.demonstrations.listing import Filter, exact_filter, found_ids, read_filter
+from curator_web.demonstrations.listing import Filter, exact_filter, matching_ids, read_filter
 from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.jobs import bulk_changes
 from curator_web.notifications import mentions
@@ -15,15 +15,15 @@ from curator_web.users import projects
 
 from .accounts import account, lead
 from .context import services
+from .display_names import error_words, in_language
 from .languages import grouped
-from .words import error_words, in_language
 
 blueprint = Blueprint("team", __name__)
 blueprint.add_app_template_filter(bulk_changes.change_of)
 blueprint.add_app_template_filter(mentions.parts, "mentions")
 NONE_CHOSEN = ErrorText("choose demonstrations first: tick the boxes before them")
 REFUSED_SHOWN = 5
-KEPT = ("to", "project_to", "decision", "reason")  # what says how all that is found is changed
+CARRIED_FIELDS = ("to", "project_to", "decision", "reason")  # what says how all that is found is changed
 
 
 @blueprint.post("/next")
@@ -42,7 +42,7 @@ def assign() -> Response:
     """Assign the chosen demonstrations, then show the same list again."""
     to = request.form.get("to") or None
     if request.form.get("all"):
-        return _change_found(bulk.Change(bulk.ASSIGN, to))
+        return _change_matching(bulk.Change(bulk.ASSIGN, to))
     leases.assign(services().db, ticked(), to, lead())
     return _list_again()
 
@@ -52,7 +52,7 @@ def move() -> Response:
     """Move the chosen demonstrations to another project, then show the same list again."""
     to = request.form.get("project_to", "")
     if request.form.get("all"):
-        return _change_found(bulk.Change(bulk.MOVE, to))
+        return _change_matching(bulk.Change(bulk.MOVE, to))
     flash(_("Moved to %(project)s: %(count)s.", project=to, count=moving.move(services().db, ticked(), to, lead())))
     return _list_again()
 
@@ -62,9 +62,9 @@ def statuses() -> Response:
     """Decide about the chosen demonstrations, each by itself; then show the same list again, and what was refused."""
     decision, reason = request.form.get("decision", ""), request.form.get("reason", "")
     if request.form.get("all"):
-        return _change_found(bulk.Change(bulk.STATUS, decision, reason))
+        return _change_matching(bulk.Change(bulk.STATUS, decision, reason))
     changed, refused = workflow.change_statuses(services().db, ticked(), decision, account(), reason)
-    _tell(len(changed), len(changed) + len(refused), refused)
+    _flash_result(len(changed), len(changed) + len(refused), refused)
     return _list_again()
 
 
@@ -114,37 +114,37 @@ def ticked() -> list[str]:
     raise InputError(NONE_CHOSEN)
 
 
-def _change_found(change: bulk.Change) -> Response:
+def _change_matching(change: bulk.Change) -> Response:
     """Change all that the list finds; first ask whether so many are meant, and again where it is another number by
     then."""
-    who, db, sought = lead(), services().db, exact_filter(list_parameters())
-    bulk.expect(db, change, who)
+    caller, db, sought = lead(), services().db, exact_filter(list_parameters())
+    bulk.require_permitted(db, change, caller)
     count = request.form.get("count", type=int)
     if count is None:
-        return _ask(change, sought)
+        return _confirm(change, sought)
     try:
-        outcome = bulk_changes.begin(db, services().jobs, change, sought, count, who)
+        outcome = bulk_changes.begin(db, services().jobs, change, sought, count, caller)
     except Conflict as error:
-        return _ask(change, sought, error_words(error))
+        return _confirm(change, sought, error_words(error))
     if isinstance(outcome, int):
         return redirect(url_for(".changes"), 303)
-    _tell(outcome.changed, outcome.found, {each["id"]: each["reason"] for each in outcome.first})
+    _flash_result(outcome.changed, outcome.found, {refusal["id"]: refusal["reason"] for refusal in outcome.first})
     return _list_again()
 
 
-def _ask(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
-    count = len(found_ids(services().db, sought, account().project))
+def _confirm(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
+    count = len(matching_ids(services().db, sought, account().project))
     if not count:
         raise InputError(ErrorText("nothing is found that could be changed"))
     page = render_template("confirm.html", change=change, count=count, problem=problem, sought=sought,
                            back=_list_address(), at_once=bulk_changes.AT_ONCE,
-                           kept={name: request.form[name] for name in KEPT if name in request.form})
+                           kept={name: request.form[name] for name in CARRIED_FIELDS if name in request.form})
     return make_response(page, 409 if problem else 200)
 
 
-def _tell(changed: int, of: int, refused: dict[str, str]) -> None:
+def _flash_result(changed: int, total: int, refused: dict[str, str]) -> None:
     """Say on the next page how many were changed, and why the first of the others were not."""
-    flash(_("Changed: %(changed)s of %(total)s.", changed=grouped(changed), total=grouped(of)))
+    flash(_("Changed: %(changed)s of %(total)s.", changed=grouped(changed), total=grouped(total)))
     for name, reason in list(refused.items())[:REFUSED_SHOWN]:
         flash(f"{name}: {reason}", "refused")
 
@@ -161,4 +161,4 @@ def list_parameters() -> dict[str, str]:
 def _list_address() -> dict[str, Any]:
     """The list as it was when the form was sent, page and all."""
     sought = read_filter(list_parameters())
-    return sought.given(after=sought.after)
+    return sought.parameters(after=sought.after)

@@ -6,16 +6,16 @@ from flask import Blueprint, make_response, redirect, render_template, request, 
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.demonstrations import library, pairs, tries, workflow
+from curator_web.demonstrations import library, pairs, training_attempts, workflow
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from schemas import types
 
 from .accounts import account
 from .context import services
+from .display_names import STATUS_WORDS, error_words
 from .edit_forms import version_from_form
-from .timeline_form import CLOCK, RECTANGLE, PlaceForm
+from .timeline_form import CLOCK, RECTANGLE, PlacementForm
 from .timeline_view import Timeline, process_options
-from .words import STATUS_WORDS, error_words
 
 blueprint = Blueprint("timeline", __name__)
 
@@ -24,8 +24,8 @@ blueprint = Blueprint("timeline", __name__)
 def show(demonstration_id: str) -> str:
     """The line, with the cursor at a turn (`turn`) or a time of the recording (`at`, seconds)."""
     review = library.review(services().db, demonstration_id)
-    line = Timeline(review, request.args.get("turn") or None, _at())
-    return _page(review, line, PlaceForm(line))
+    line = Timeline(review, request.args.get("turn") or None, _cursor_time())
+    return _page(review, line, PlacementForm(line))
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/timeline")
@@ -37,16 +37,16 @@ def place(demonstration_id: str) -> str | Response:
     if line.alignment is None:
         raise InputError(ErrorText("this demonstration has no external video that could be placed"))
     version = version_from_form()
-    form = PlaceForm(line, request.form)
+    form = PlacementForm(line, request.form)
     if form.errors:
         return make_response(_page(review, line, form), 400)
-    if said := form.place():
+    if said := form.placement():
         workflow.edit(services().db, demonstration_id, {"op": "place_video", "place": said}, version, account(),
                       known=review)
     return redirect(url_for(".show", demonstration_id=demonstration_id, turn=selected, _anchor="place"), 303)
 
 
-def _page(review: library.Review, line: Timeline, form: PlaceForm) -> str:
+def _page(review: library.Review, line: Timeline, form: PlacementForm) -> str:
     nothing: types.VideoPlacement = {}
     by_hand = line.alignment.get("by_hand", nothing) if line.alignment else nothing
     return render_template(
@@ -64,13 +64,13 @@ def _refused(line: Timeline) -> str | None:
     try:
         workflow.may_edit(line.row, account())
         with services().db.reading() as session:
-            pairs.expect_editable(session, line.row, account())
-            tries.expect_own(session, line.row.id, account())
+            pairs.require_editable(session, line.row, account())
+            training_attempts.require_own_attempt(session, line.row.id, account())
     except (NotAllowed, Conflict) as error:
         return error_words(error)
     return None
 
 
-def _at() -> float | None:
-    at = request.args.get("at", type=float)
-    return at if at is not None and math.isfinite(at) else None
+def _cursor_time() -> float | None:
+    time = request.args.get("at", type=float)
+    return time if time is not None and math.isfinite(time) else None

@@ -16,7 +16,7 @@ CLOCK, RECTANGLE = ("offset", "drift"), ("left", "top", "width", "height")
 
 
 @dataclass(frozen=True)
-class PlaceField:
+class PlacementField:
     """One number of the form. `value`: what stands in it; `step`: what an arrow key adds; `error`: what is wrong."""
 
     name: str
@@ -38,7 +38,7 @@ _FIELDS = (
 )
 
 
-class PlaceForm:
+class PlacementForm:
     """The numbers that place a video, as they are or as they were sent."""
 
     def __init__(self, line: Timeline, sent: Mapping[str, str] | None = None):
@@ -48,30 +48,30 @@ class PlaceForm:
         self.errors = {name: error for name in self._texts if (error := self._error(name))}
 
     @property
-    def fields(self) -> list[PlaceField]:
-        return [PlaceField(name, label, unit, self._texts[name], step, hint, self.errors.get(name, ""))
+    def fields(self) -> list[PlacementField]:
+        return [PlacementField(name, label, unit, self._texts[name], step, hint, self.errors.get(name, ""))
                 for name, label, unit, step, hint in _FIELDS]
 
-    def place(self) -> types.VideoPlacement | None:
+    def placement(self) -> types.VideoPlacement | None:
         """What was changed, None for nothing; to be asked only when there are no errors."""
-        place: types.VideoPlacement = {}
+        placement: types.VideoPlacement = {}
         if any(self._texts[name] != self._known[name] for name in CLOCK):
-            place |= {"offset": self._numbers["offset"], "drift": self._numbers["drift"]}
+            placement |= {"offset": self._numbers["offset"], "drift": self._numbers["drift"]}
             if self._line.alignment:
-                place["duration"] = self._line.alignment["duration"]
+                placement["duration"] = self._line.alignment["duration"]
         if any(self._texts[name] != self._known[name] for name in RECTANGLE):
             wide, high = self._line.viewport
-            place["rectangle"] = {"left": self._numbers["left"], "top": self._numbers["top"],
-                                  "width": self._numbers["width"] / wide, "height": self._numbers["height"] / high}
-        return place or None
+            placement["rectangle"] = {"left": self._numbers["left"], "top": self._numbers["top"],
+                                      "width": self._numbers["width"] / wide, "height": self._numbers["height"] / high}
+        return placement or None
 
     def _error(self, name: str) -> str:
-        least, most = _bounds(name, self._line.viewport)
+        minimum, maximum = _bounds(name, self._line.viewport)
         value = self._numbers[name]
         if math.isnan(value):
             return _("Give a number.") if self._texts[name] else _("Is needed.")
-        if not least <= value <= most:
-            return _("Must be from %(least)s to %(most)s.", least=least, most=most)
+        if not minimum <= value <= maximum:
+            return _("Must be from %(least)s to %(most)s.", least=minimum, most=maximum)
         return ""
 
 
@@ -80,7 +80,7 @@ def known(line: Timeline) -> dict[str, str]:
     alignment = line.alignment
     stretches = alignment["stretches"] if alignment else []
     clock = stretches[0] if stretches else {"offset": 0.0, "drift": 0.0}
-    found = {"offset": f"{clock['offset']:.3f}", "drift": f"{clock['drift']:.1f}"}
+    values = {"offset": f"{clock['offset']:.3f}", "drift": f"{clock['drift']:.1f}"}
     wide, high = line.viewport
     drawn = line.usual
     if drawn:
@@ -88,7 +88,7 @@ def known(line: Timeline) -> dict[str, str]:
     else:
         sides = (0.0, 0.0, float(alignment["width"] if alignment else wide),
                  float(alignment["height"] if alignment else high))
-    return found | {name: f"{value:.1f}" for name, value in zip(RECTANGLE, sides, strict=True)}
+    return values | {name: f"{value:.1f}" for name, value in zip(RECTANGLE, sides, strict=True)}
 
 
 def _number(text: str) -> float:

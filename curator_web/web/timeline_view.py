@@ -19,7 +19,7 @@ _SHORTEST = 1.0  # seconds
 _TICKS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200)  # seconds between two marks of the ruler
 _MOST_TICKS = 8
 _PICTURES = 12  # small ones in a row: an even number, as a narrow page shows every second one
-_SURE = 0.5  # confidence from which on a place is not doubted
+_MIN_CONFIDENCE = 0.5  # confidence from which on a place is not doubted
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Mark:
 
     @property
     def is_low(self) -> bool:
-        return self.sure is not None and self.sure < _SURE
+        return self.sure is not None and self.sure < _MIN_CONFIDENCE
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ class Span:
 class Timeline:
     """A demonstration on one time line, with the cursor at a turn or a time of the recording."""
 
-    def __init__(self, review: Review, selected: str | None = None, at: float | None = None):
+    def __init__(self, review: Review, selected: str | None = None, time: float | None = None):
         """Raises NotFound when there is no turn of the selected id."""
-        found = ReviewView(review, selected)
-        self.row, self.turns, self.locked = found.row, found.turns, found.locked
+        review_view = ReviewView(review, selected)
+        self.row, self.turns, self.locked = review_view.row, review_view.turns, review_view.locked
         self.alignment = review.alignment
         times = [turn.turn["timestamp"] for turn in self.turns] or [0.0]
         first, last = min(times), max(times)
@@ -60,18 +60,18 @@ class Timeline:
             first = min(0.0, first)
         margin = _MARGIN * max(last - first, _SHORTEST)
         self.start, self.end = round(first - margin, 3), round(last + margin, 3)
-        self.at = self._nearest(found, selected, at)
-        self.turn = self._shown(found, selected)
+        self.at = self._nearest(review_view, selected, time)
+        self.turn = self._shown(review_view, selected)
 
-    def _nearest(self, found: ReviewView, selected: str | None, at: float | None) -> float:
-        if at is not None and selected is None:
-            return min(max(at, self.start), self.end)
-        acting = next((turn for turn in found.turns if turn.state), found.selected)
-        turn = found.selected if selected else acting
+    def _nearest(self, review_view: ReviewView, selected: str | None, time: float | None) -> float:
+        if time is not None and selected is None:
+            return min(max(time, self.start), self.end)
+        acting = next((turn for turn in review_view.turns if turn.state), review_view.selected)
+        turn = review_view.selected if selected else acting
         return turn.turn["timestamp"] if turn else 0.0
 
-    def _shown(self, found: ReviewView, selected: str | None) -> TurnView | None:
-        return found.selected if selected else self._last(self.turns)
+    def _shown(self, review_view: ReviewView, selected: str | None) -> TurnView | None:
+        return review_view.selected if selected else self._last(self.turns)
 
     def _last(self, turns: Iterable[TurnView]) -> TurnView | None:
         """The last of some turns that the cursor has reached."""
@@ -121,7 +121,7 @@ class Timeline:
 
     @cached_property
     def marks(self) -> list[Mark]:
-        return [Mark(turn, self.place(turn.turn["timestamp"]), turn.state.get("confidence")) for turn in self.turns]
+        return [Mark(turn, self.percent(turn.turn["timestamp"]), turn.state.get("confidence")) for turn in self.turns]
 
     @property
     def lanes(self) -> Iterator[tuple[str, str, list[Mark]]]:
@@ -142,7 +142,7 @@ class Timeline:
 
     def _span(self, stretch: types.VideoStretch, segment: types.VideoSegment, number: int) -> Span | None:
         begin, end = max(stretch["begin"], segment["begin"]), min(stretch["end"], segment["end"])
-        low, high = (min(max(self.place(recording_time(time, stretch["offset"], stretch["drift"])), 0.0), 100.0)
+        low, high = (min(max(self.percent(recording_time(time, stretch["offset"], stretch["drift"])), 0.0), 100.0)
                      for time in (begin, end))
         return Span(low, round(high - low, 3), begin, end, number) if end > begin else None
 
@@ -150,8 +150,8 @@ class Timeline:
     def ticks(self) -> list[tuple[float, float]]:
         """Marks of the ruler: seconds, percent."""
         length = self.end - self.start
-        step = next((each for each in _TICKS if length / each <= _MOST_TICKS), length / _MOST_TICKS)
-        return [(step * number, self.place(step * number)) for number in range(_MOST_TICKS + 2)
+        step = next((candidate for candidate in _TICKS if length / candidate <= _MOST_TICKS), length / _MOST_TICKS)
+        return [(step * number, self.percent(step * number)) for number in range(_MOST_TICKS + 2)
                 if step * number <= self.end]
 
     @cached_property
@@ -173,7 +173,7 @@ class Timeline:
         return longest["rectangle"] if longest else None
 
     @property
-    def places(self) -> int:
+    def page_positions(self) -> int:
         """At how many places of the frame the page was shown."""
         segments = self.alignment["segments"] if self.alignment else []
         return len({tuple(segment["rectangle"].values()) for segment in segments})
@@ -190,10 +190,10 @@ class Timeline:
         """Where the frame at the cursor shows the page; where most frames do, if that one does not."""
         segments = self.alignment["segments"] if self.alignment else []
         time = self.frame_time or 0.0
-        here = (segment for segment in segments if segment["begin"] <= time <= segment["end"])
-        return next((segment["rectangle"] for segment in here), self.usual)
+        covering = (segment for segment in segments if segment["begin"] <= time <= segment["end"])
+        return next((segment["rectangle"] for segment in covering), self.usual)
 
-    def place(self, time: float) -> float:
+    def percent(self, time: float) -> float:
         """Where a time of the recording is on the line, percent."""
         return round(100 * (time - self.start) / (self.end - self.start), 3)
 
@@ -214,15 +214,15 @@ def _actions(number: int) -> str:
     return ngettext("%(num)s action", "%(num)s actions", number)
 
 
-def process_options(place: types.VideoPlacement) -> str:
+def process_options(placement: types.VideoPlacement) -> str:
     """The options of `demotape process` that say the same."""
     def plain(values: Iterable[float]) -> str:
         return ",".join(f"{value:.6f}".rstrip("0").rstrip(".") for value in values)
 
     options = []
-    if "offset" in place and "drift" in place:
-        options.append(f"--video-offset={plain([place['offset']])} --video-drift={plain([place['drift']])}")
-    if "rectangle" in place:
-        drawn = place["rectangle"]
+    if "offset" in placement and "drift" in placement:
+        options.append(f"--video-offset={plain([placement['offset']])} --video-drift={plain([placement['drift']])}")
+    if "rectangle" in placement:
+        drawn = placement["rectangle"]
         options.append(f"--video-rectangle={plain([drawn['left'], drawn['top'], drawn['width'], drawn['height']])}")
     return " ".join(options)

@@ -6,7 +6,7 @@ from werkzeug import Response
 
 from curator_web.errors import NotFound
 
-from .browser_choices import keep
+from .browser_choices import set_choice
 from .signing_in import own_address
 
 blueprint = Blueprint("tour", __name__, url_prefix="/tour")
@@ -23,11 +23,12 @@ def register(app: Flask) -> None:
 @blueprint.post("")
 def answer() -> Response:
     """Begin the tour at a demonstration, or leave it; either way it is not offered again."""
-    given = request.form.get("answer", "")
-    if given not in ANSWERS:
+    answer_ = request.form.get("answer", "")
+    if answer_ not in ANSWERS:
         raise NotFound(_("there is no such answer"))
-    address = (url_for("pages.review", demonstration_id=request.form.get("demonstration", "-"), tour=1) if given == TAKE
+    address = (url_for("pages.review", demonstration_id=request.form.get("demonstration", "-"), tour=1)
+               if answer_ == TAKE
                else own_address(request.form.get("next", "")) or "/")
     response = redirect(address, 303)
-    keep(response, COOKIE, given)
+    set_choice(response, COOKIE, answer_)
     return response

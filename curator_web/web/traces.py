@@ -26,8 +26,9 @@ from curator_web.db.database import Database
 REQUEST, JOB = "demotape.request", "demotape.job"
 _METHOD, _ROUTE = "http.method", "http.route"
 # Requests by the names of either version of the semantic conventions (OTEL_SEMCONV_STABILITY_OPT_IN).
-_TOLD = {_METHOD, "http.request.method", _ROUTE, "http.status_code", "http.response.status_code", "db.system.name",
-         "db.query.text", REQUEST, JOB}
+_EXPORTED_ATTRIBUTES = {_METHOD, "http.request.method", _ROUTE, "http.status_code", "http.response.status_code",
+                        "db.system.name",
+                        "db.query.text", REQUEST, JOB}
 
 
 class _Bare(SpanExporter):
@@ -37,8 +38,8 @@ class _Bare(SpanExporter):
         self._exporter = exporter
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        told = [_bare(span) for span in spans if span.parent or span.kind is not SpanKind.CLIENT]
-        return self._exporter.export(told) if told else SpanExportResult.SUCCESS
+        bare_spans = [_bare(span) for span in spans if span.parent or span.kind is not SpanKind.CLIENT]
+        return self._exporter.export(bare_spans) if bare_spans else SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
         self._exporter.shutdown()
@@ -65,9 +66,9 @@ class Traces:
     def of_job(self, kind: str, work: Callable[..., Any]) -> Callable[..., Any]:
         """The same work, told as a trace of its own."""
         @wraps(work)
-        def run(*given: Any, **named: Any) -> Any:
+        def run(*arguments: Any, **named: Any) -> Any:
             with self._tracer.start_as_current_span(f"job {kind}", attributes={JOB: kind}):
-                return work(*given, **named)
+                return work(*arguments, **named)
         return run
 
 
@@ -84,8 +85,8 @@ def _follow_statements(engine: Engine, tracer: Tracer) -> None:
         context.demotape_span.end()
 
     @event.listens_for(engine, "handle_error")
-    def fail(told: ExceptionContext) -> None:
-        span = getattr(told.execution_context, "demotape_span", None)
+    def fail(context: ExceptionContext) -> None:
+        span = getattr(context.execution_context, "demotape_span", None)
         if span is not None:
             span.set_status(StatusCode.ERROR)
             span.end()
@@ -98,7 +99,7 @@ def _name_request(response: Any) -> Any:
 
 
 def _bare(span: ReadableSpan) -> ReadableSpan:
-    attributes = {name: value for name, value in (span.attributes or {}).items() if name in _TOLD}
+    attributes = {name: value for name, value in (span.attributes or {}).items() if name in _EXPORTED_ATTRIBUTES}
     name = span.name
     if span.kind is SpanKind.SERVER:  # a page that is not there would be named by its address
         method = attributes.get(_METHOD, attributes.get("http.request.method", "HTTP"))

@@ -4,7 +4,7 @@ from flask import Blueprint, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.demonstrations import differences, training, tries
+from curator_web.demonstrations import differences, training, training_attempts
 from curator_web.errors import InputError
 
 from .accounts import account, lead
@@ -20,27 +20,27 @@ def choose() -> Response:
     """Have the ticked demonstrations be training, or no more; back to the one whose page has the button."""
     if request.form.get("all"):
         raise InputError(_("not all that is found is chosen at once; tick some"))
-    db, who, ids = services().db, lead(), ticked()
+    db, caller, ids = services().db, lead(), ticked()
     if request.form.get("remove"):
-        flash(_("No training any more: %(count)s.", count=training.take_out(db, ids, who)))
+        flash(_("No training any more: %(count)s.", count=training.take_out(db, ids, caller)))
     else:
-        flash(_("New annotators do first: %(count)s more.", count=training.choose(db, ids, who)))
+        flash(_("New annotators do first: %(count)s more.", count=training.choose(db, ids, caller)))
     if request.form.get("back"):
         return redirect(url_for("pages.review", demonstration_id=ids[0]), 303)
-    return redirect(url_for("pages.index", project=who.project), 303)
+    return redirect(url_for("pages.index", project=caller.project), 303)
 
 
 @blueprint.post("/decisions")
 def decide() -> Response:
     """Give an annotator the training again, or let them through."""
-    who = lead()
-    training.decide(services().db, request.form.get("who", ""), request.form.get("decision", ""), who)
-    return redirect(url_for("projects.show", project=who.project, _anchor="training"), 303)
+    caller = lead()
+    training.decide(services().db, request.form.get("who", ""), request.form.get("decision", ""), caller)
+    return redirect(url_for("projects.show", project=caller.project, _anchor="training"), 303)
 
 
 @blueprint.get("/<demonstration_id>")
 def show(demonstration_id: str) -> str:
     """What was answered, beside the known answer."""
-    found = tries.compare(services().db, demonstration_id, account())
-    return render_template("training.html", found=found, row=found.second.row, differences=[
-        (each, differences.counts(each.difference, found.labels)) for each in shown(found)])
+    comparison = training_attempts.compare(services().db, demonstration_id, account())
+    return render_template("training.html", found=comparison, row=comparison.second.row, differences=[
+        (difference, differences.counts(difference.difference, comparison.labels)) for difference in shown(comparison)])

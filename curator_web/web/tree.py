@@ -20,15 +20,15 @@ from schemas import UID_ATTRIBUTE
 from schemas.types import TableRow
 
 from .added_actions import page_of
-from .apart import listed
 from .context import services
 from .presentation import ReviewView
+from .sandboxed import list_sandboxed
 
 blueprint = Blueprint("tree", __name__)
 LEVEL = 200  # elements of a level that are shown at once
 FRAMES_DEEP = 32
 LABEL_LENGTH = 80
-KEPT = 8  # trees of one process
+MAX_CACHED_TREES = 8  # trees of one process
 _IS_FRAME = ("iframe", "frame")
 
 
@@ -51,12 +51,12 @@ class Node:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a tree as it is shown: `place` of `siblings` at its `level`, from 1; `left`: a line that stands for
-    so many siblings that are not shown yet."""
+    """One line of a tree as it is shown: `position` of `siblings` at its `level`, from 1; `left`: how many siblings the
+    line stands for that are not shown yet."""
 
     node: Node
     level: int
-    place: int
+    position: int
     siblings: int
     is_open: bool = False
     left: int = 0
@@ -98,64 +98,64 @@ class Tree:
 
     def way(self, node: Node | None) -> set[int]:
         """The numbers of what an element stands in; without one, of the page's first levels that branch nowhere."""
-        found, at = set(), node.parent if node else None
-        while at is not None:
-            found.add(at.number)
-            at = at.parent
+        ancestors, node_ = set(), node.parent if node else None
+        while node_ is not None:
+            ancestors.add(node_.number)
+            node_ = node_.parent
         if node is None:
-            at = self.nodes[0]
-            while len(at.children) == 1:
-                at = at.children[0]
-                found.add(at.number)
-        return found
+            node_ = self.nodes[0]
+            while len(node_.children) == 1:
+                node_ = node_.children[0]
+                ancestors.add(node_.number)
+        return ancestors
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/tree")
 def show(demonstration_id: str) -> str:
     """What stands in an element (`node`, from the place `start` on), or the tree opened at one (`uid`). `seen`: not of
     the turn's page but of that in which an action is added."""
-    found = ReviewView(library.review(services().db, demonstration_id), request.args.get("turn"))
-    turn, recording = found.selected, services().store.open(found.row.recording)
-    seen = request.args.get("seen")
-    if turn is None or (seen is None and not turn.state):
+    review_view = ReviewView(library.review(services().db, demonstration_id), request.args.get("turn"))
+    turn, recording = review_view.selected, services().store.open(review_view.row.recording)
+    seen_page = request.args.get("seen")
+    if turn is None or (seen_page is None and not turn.state):
         raise NotFound(ErrorText("this turn shows no page"))
-    state = turn.state if seen is None else page_of(found.review, turn.id, recording, seen).state
+    state = turn.state if seen_page is None else page_of(review_view.review, turn.id, recording, seen_page).state
     tree = of_state(recording, state)
     if "uid" in request.args:
         lines = tree.lines(opened=tree.way(tree.find(request.args["uid"])))
     else:
         lines = tree.lines(request.args.get("node", -1, int), request.args.get("start", 0, int))
-    return render_template("_tree.html", lines=lines, present=turn.uid if seen is None else None)
+    return render_template("_tree.html", lines=lines, present=turn.uid if seen_page is None else None)
 
 
 def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:
     """The tree of a state's page; raises InputError when the recording does not hold it."""
     if not state.get("dom") or not state.get("elements"):
         raise InputError(ErrorText("this turn's page was not recorded with its elements"))
-    return _kept(_Place(recording, state["dom"], state["elements"]))
+    return _cached(_TreeKey(recording, state["dom"], state["elements"]))
 
 
-class _Place:
+class _TreeKey:
     """What a tree is made of; two of the same recording and blobs are one."""
 
     def __init__(self, recording: Recording, dom: str, elements: str):
         self.recording: Any = recording  # None once the tree is made
         self._key, self.state = (recording.id, dom, elements), {"dom": dom, "elements": elements}
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Place) and self._key == other._key
+    def __eq__(self, other_key: object) -> bool:
+        return isinstance(other_key, _TreeKey) and self._key == other_key._key
 
     def __hash__(self) -> int:
         return hash(self._key)
 
 
-@lru_cache(KEPT)
-def _kept(place: _Place) -> Tree:
-    found = Tree([Node(0, None, "", "", None, "", [])])
-    for above, tag, hint, row, text in listed(_nodes, place.recording, place.state):
-        found.add(found.nodes[above], tag, hint, row, text)
-    place.recording = None  # a tree is kept, what it was made of is not
-    return found
+@lru_cache(MAX_CACHED_TREES)
+def _cached(cache_key: _TreeKey) -> Tree:
+    tree = Tree([Node(0, None, "", "", None, "", [])])
+    for above, tag, hint, row, text in list_sandboxed(_nodes, cache_key.recording, cache_key.state):
+        tree.add(tree.nodes[above], tag, hint, row, text)
+    cache_key.recording = None  # a tree is kept, what it was made of is not
+    return tree
 
 
 def _nodes(recording: Recording, state: Mapping[str, str]) -> list[tuple[int, str, str, TableRow | None, str]]:
@@ -207,12 +207,12 @@ class _Builder:
 def _lines(node: Node, start: int, level: int, opened: Set[int]) -> list[Line]:
     """The lines right below a node. What leads to an opened one is shown however far down it stands."""
     siblings = node.children
-    far = max((place for place, each in enumerate(siblings, 1) if each.number in opened), default=0)
+    far = max((index for index, sibling in enumerate(siblings, 1) if sibling.number in opened), default=0)
     shown = siblings[start:max(start + LEVEL, far)]
-    lines = [Line(each, level, start + place, len(siblings), each.number in opened and bool(each.children))
-             for place, each in enumerate(shown, 1)]
-    left = len(siblings) - start - len(shown)
-    return [*lines, Line(node, level, start + len(shown), len(siblings), left=left)] if left else lines
+    lines = [Line(sibling, level, start + index, len(siblings), sibling.number in opened and bool(sibling.children))
+             for index, sibling in enumerate(shown, 1)]
+    remaining = len(siblings) - start - len(shown)
+    return [*lines, Line(node, level, start + len(shown), len(siblings), left=remaining)] if remaining else lines
 
 
 def _level(node: Node) -> int:

@@ -16,7 +16,8 @@ blueprint = Blueprint("webhooks", __name__, url_prefix="/webhooks")
 @blueprint.get("")
 def index() -> str:
     """Those of the project, and the form of a new one."""
-    return render_template("webhooks.html", rows=services().webhooks.all_of(lead()), events=EVENTS, most=hooks.MOST,
+    return render_template("webhooks.html", rows=services().webhooks.all_of(lead()), events=EVENTS,
+                           most=hooks.MAX_WEBHOOKS,
                            limit=addresses.URL_LENGTH)
 
 

@@ -31,7 +31,7 @@ def read_networks(text: str, name: str) -> tuple[Network, ...]:
                                    text=text[:80])) from None
 
 
-def expect_url(url: str) -> str:
+def require_url(url: str) -> str:
     """The address of a webhook as it is kept; raises InputError."""
     url = url.strip()
     if not 0 < len(url) <= URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:
@@ -57,10 +57,10 @@ def port_of(parts: SplitResult) -> int:
 def resolved(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
     """The addresses of a host; raises Unreachable where one of them is not public and not allowed."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        resolved_addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         raise Unreachable("its name cannot be resolved") from None
-    addresses = list(dict.fromkeys(str(address[0]) for *_, address in found))
+    addresses = list(dict.fromkeys(str(address[0]) for *_, address in resolved_addresses))
     if not addresses or not all(may_be_reached(address, allowed) for address in addresses):
         raise Unreachable("it leads to an address that is not public; who runs the server can allow its network")
     return addresses
@@ -70,9 +70,9 @@ def may_be_reached(address: str, allowed: Sequence[Network]) -> bool:
     """Whether something may be sent to an IP address."""
     known = ipaddress.ip_address(address.partition("%")[0])
     meant = _inside(known)
-    if any(each.version == network.version and each in network for each in meant for network in allowed):
+    if any(candidate.version == network.version and candidate in network for candidate in meant for network in allowed):
         return True
-    return all(each.is_global and not each.is_multicast and not each.is_reserved for each in meant)
+    return all(candidate.is_global and not candidate.is_multicast and not candidate.is_reserved for candidate in meant)
 
 
 def _inside(address: _Address) -> list[_Address]:
@@ -81,7 +81,7 @@ def _inside(address: _Address) -> list[_Address]:
         return [address]
     if address.ipv4_mapped:
         return [address.ipv4_mapped]
-    held = [address.sixtofour, *(address.teredo or ())]
+    embedded = [address.sixtofour, *(address.teredo or ())]
     if address in _NAT64:
         return [ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)]
-    return [address, *(each for each in held if each is not None)]
+    return [address, *(candidate for candidate in embedded if candidate is not None)]

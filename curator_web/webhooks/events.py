@@ -18,10 +18,10 @@ OF_STATUS = {status: f"demonstration.{status}" for status in (SUBMITTED, VALIDAT
 EVENTS = (*OF_STATUS.values(), COMMENT, EXPORT_DONE, IMPORT_DONE, IMPORT_FAILED)
 
 
-def of_status(session: Session, row: Demonstration, who: str) -> None:
+def of_status(session: Session, row: Demonstration, user_name: str) -> None:
     """A demonstration has another status now; that it is a draft again is no event."""
     if event := OF_STATUS.get(row.status):
-        _note(session, row.project, event, demonstration=row.id, status=row.status, version=row.version, who=who)
+        _note(session, row.project, event, demonstration=row.id, status=row.status, version=row.version, who=user_name)
 
 
 def of_comment(session: Session, row: Demonstration, comment: Comment) -> None:

@@ -14,15 +14,15 @@ from curator_web.db.models import Project
 from curator_web.db.webhook_models import GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 
-from .addresses import expect_url
+from .addresses import require_url
 from .events import EVENTS
 
 SEALED = "webhook"
-MOST = 20  # of a project
+MAX_WEBHOOKS = 20  # of a project
 SHOWN = 100  # deliveries, the latest
-KEPT_FOR = timedelta(days=30)
+RETENTION = timedelta(days=30)
 _SECRET_BYTES = 32
 SWITCHED_OFF = "it was switched off"
 
@@ -37,13 +37,13 @@ class Webhooks:
     def add(self, account: Account, url: str, events: Sequence[str]) -> tuple[Webhook, str]:
         """Add a webhook to the account's project; returns it and its secret, which is told this once. Raises
         NotAllowed, InputError."""
-        expect_lead(account)
-        url, events = expect_url(url), _known(events)
+        require_lead(account)
+        url, events = require_url(url), _known(events)
         secret = _new_secret()
         with self._db.writing() as session:
             session.get_one(Project, account.project, with_for_update=True)
-            if (session.scalar(select(func.count()).where(Webhook.project == account.project)) or 0) >= MOST:
-                raise InputError(ErrorText("this project has %(most)s webhooks; remove one first", most=MOST))
+            if (session.scalar(select(func.count()).where(Webhook.project == account.project)) or 0) >= MAX_WEBHOOKS:
+                raise InputError(ErrorText("this project has %(most)s webhooks; remove one first", most=MAX_WEBHOOKS))
             row = Webhook(project=account.project, url=url, events=events, secret=self._sealed(secret), state=ON,
                           made_by=account.name, made_at=datetime.now(UTC))
             session.add(row)
@@ -53,14 +53,14 @@ class Webhooks:
 
     def all_of(self, account: Account) -> list[Webhook]:
         """Those of the account's project. Raises NotAllowed."""
-        expect_lead(account)
+        require_lead(account)
         with self._db.reading() as session:
             return list(session.scalars(select(Webhook).where(Webhook.project == account.project).order_by(Webhook.id)))
 
     def show(self, account: Account, webhook_id: int) -> tuple[Webhook, list[WebhookDelivery]]:
         """A webhook and its latest deliveries. Raises NotAllowed, NotFound."""
         with self._db.reading() as session:
-            row = _of(session, account, webhook_id)
+            row = _own_webhook(session, account, webhook_id)
             return row, list(session.scalars(
                 select(WebhookDelivery).where(WebhookDelivery.webhook_id == row.id)
                 .order_by(WebhookDelivery.id.desc()).limit(SHOWN)))
@@ -69,7 +69,7 @@ class Webhooks:
         """A new secret in place of the old one, told this once. Raises NotAllowed, NotFound."""
         secret = _new_secret()
         with self._db.writing() as session:
-            row = _of(session, account, webhook_id)
+            row = _own_webhook(session, account, webhook_id)
             row.secret = self._sealed(secret)
             audit.note(session, account.name, "webhook secret renewed", project=row.project, webhook=row.id)
         return secret
@@ -77,7 +77,7 @@ class Webhooks:
     def switch(self, account: Account, webhook_id: int, on: bool) -> None:
         """Switch a webhook on or off; off, it is told of nothing. Raises NotAllowed, NotFound."""
         with self._db.writing() as session:
-            row = _of(session, account, webhook_id)
+            row = _own_webhook(session, account, webhook_id)
             if on and row.state == OFF:
                 row.state, row.busy_until, row.failing_since, row.failures = ON, None, None, 0
             elif not on:
@@ -87,7 +87,7 @@ class Webhooks:
     def remove(self, account: Account, webhook_id: int) -> None:
         """Remove a webhook with all of its deliveries. Raises NotAllowed, NotFound."""
         with self._db.writing() as session:
-            row = _of(session, account, webhook_id)
+            row = _own_webhook(session, account, webhook_id)
             session.execute(delete(WebhookDelivery).where(WebhookDelivery.webhook_id == row.id))
             session.delete(row)
             audit.note(session, account.name, "webhook removed", project=row.project, webhook=webhook_id)
@@ -98,7 +98,7 @@ class Webhooks:
             delivery = session.get(WebhookDelivery, delivery_id, with_for_update=True)
             if delivery is None:
                 raise NotFound(ErrorText("there is no delivery %(delivery_id)s", delivery_id=delivery_id))
-            row = _of(session, account, delivery.webhook_id)
+            row = _own_webhook(session, account, delivery.webhook_id)
             if row.state == OFF:
                 raise InputError(ErrorText("this webhook is switched off; switch it on first"))
             now = datetime.now(UTC)
@@ -111,7 +111,7 @@ class Webhooks:
 
     def forget_old(self) -> None:
         """Take away what was sent, or given up, long ago."""
-        old = WebhookDelivery.ended_at < datetime.now(UTC) - KEPT_FOR
+        old = WebhookDelivery.ended_at < datetime.now(UTC) - RETENTION
         with self._db.reading() as session:
             if not session.scalars(select(WebhookDelivery.id).where(old).limit(1)).first():
                 return
@@ -143,8 +143,8 @@ def switch_off(session: Session, row: Webhook) -> None:
         .values(state=GIVEN_UP, problem=SWITCHED_OFF, ended_at=datetime.now(UTC)))
 
 
-def _of(session: Session, account: Account, webhook_id: int) -> Webhook:
-    expect_lead(account)
+def _own_webhook(session: Session, account: Account, webhook_id: int) -> Webhook:
+    require_lead(account)
     row = session.get(Webhook, webhook_id, with_for_update=True)
     if row is None or row.project != account.project:
         raise NotFound(ErrorText("there is no webhook %(webhook_id)s", webhook_id=webhook_id))

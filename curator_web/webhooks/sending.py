@@ -15,26 +15,26 @@ from sqlalchemy.orm import Session
 from curator_web.db import audit
 from curator_web.db.database import Database
 from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
-from curator_web.notifications import telling
+from curator_web.notifications import publish
 from curator_web.users import BY_COMMAND
 
 from .addresses import Network, Unreachable
 from .hooks import Webhooks, switch_off
 from .posting import Message, post
 
-LOOK_EVERY = 2.0  # seconds
+POLL_INTERVAL_S = 2.0  # seconds
 SENDERS = 8  # of a process at once
-TAKEN_FOR = timedelta(minutes=1)  # after it, a process that took a webhook counts as gone
+CLAIM_PERIOD = timedelta(minutes=1)  # after it, a process that took a webhook counts as gone
 # Between the tries of a delivery: about a day in all.
-PAUSES = tuple(timedelta(seconds=each) for each in (5, 60, 300, 1800, 7200, 18_000, 25_000, 36_000))
+PAUSES = tuple(timedelta(seconds=pause_s) for pause_s in (5, 60, 300, 1800, 7200, 18_000, 25_000, 36_000))
 LONGEST_REST = 60.0  # seconds of a webhook after a failure; shorter after the first ones
-GIVEN_UP_AFTER = timedelta(days=3)  # of failures only, a webhook is switched off
-GONE = 410  # a receiver's word that it wants no more
+SWITCH_OFF_AFTER = timedelta(days=3)  # of failures only, a webhook is switched off
+HTTP_GONE = 410  # a receiver's word that it wants no more
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class _Taken:
+class _ClaimedDelivery:
     webhook_id: int
     delivery_id: int
     message: Message | None  # None: its secret cannot be read
@@ -69,23 +69,23 @@ class Sender:
                         pass
                 except Exception:  # the database is away for a while
                     _log.exception("webhooks: cannot look for what waits")
-                self._end.wait(LOOK_EVERY)
+                self._end.wait(POLL_INTERVAL_S)
 
     def _send_one(self, pool: ThreadPoolExecutor) -> bool:
         """Whether there was something to send."""
-        if not self._free.acquire(timeout=LOOK_EVERY):
+        if not self._free.acquire(timeout=POLL_INTERVAL_S):
             return False
-        taken = None
+        delivery = None
         try:
-            taken = self._take()
-            if taken:
-                pool.submit(self._send, taken)
+            delivery = self._take()
+            if delivery:
+                pool.submit(self._send, delivery)
         finally:
-            if taken is None:
+            if delivery is None:
                 self._free.release()
-        return taken is not None
+        return delivery is not None
 
-    def _take(self) -> _Taken | None:
+    def _take(self) -> _ClaimedDelivery | None:
         now = datetime.now(UTC)
         free = (Webhook.state == ON, or_(Webhook.busy_until.is_(None), Webhook.busy_until < now))
         due = (WebhookDelivery.state == WAITING, WebhookDelivery.next_at <= now)
@@ -105,32 +105,32 @@ class Sender:
                 .order_by(WebhookDelivery.next_at, WebhookDelivery.id).limit(1)).first()
             if delivery is None:
                 return None
-            row.busy_until = now + TAKEN_FOR
+            row.busy_until = now + CLAIM_PERIOD
             secret = self._webhooks.secret_of(row)
             message = Message(delivery.message, row.url, secret, delivery.body) if secret else None
-            return _Taken(row.id, delivery.id, message)
+            return _ClaimedDelivery(row.id, delivery.id, message)
 
-    def _send(self, taken: _Taken) -> None:
+    def _send(self, delivery: _ClaimedDelivery) -> None:
         try:
             code, problem = None, None
             try:
-                if taken.message is None:
+                if delivery.message is None:
                     raise Unreachable("its secret cannot be read; make a new one")
-                code = post(taken.message, self._allowed)
+                code = post(delivery.message, self._allowed)
             except Unreachable as error:
                 problem = str(error)
             with self._db.writing() as session:
-                _note(session, taken, code, problem)
+                _note(session, delivery, code, problem)
         except Exception:  # it is sent again once the webhook is free
             _log.exception("webhooks: a delivery failed")
         finally:
             self._free.release()
 
 
-def _note(session: Session, taken: _Taken, code: int | None, problem: str | None) -> None:
+def _note(session: Session, claimed: _ClaimedDelivery, code: int | None, problem: str | None) -> None:
     """What came of a try, unless the webhook was removed meanwhile."""
-    row = session.get(Webhook, taken.webhook_id, with_for_update=True)
-    delivery = session.get(WebhookDelivery, taken.delivery_id, with_for_update=True)
+    row = session.get(Webhook, claimed.webhook_id, with_for_update=True)
+    delivery = session.get(WebhookDelivery, claimed.delivery_id, with_for_update=True)
     if row is None or delivery is None:
         return
     now = datetime.now(UTC)
@@ -147,7 +147,7 @@ def _note(session: Session, taken: _Taken, code: int | None, problem: str | None
         delivery.next_at = now + PAUSES[delivery.tries - 1]
     row.failing_since, row.failures = row.failing_since or now, row.failures + 1
     row.busy_until = now + timedelta(seconds=min(2.0 ** min(row.failures - 1, 10), LONGEST_REST))
-    if row.state != OFF and (code == GONE or row.failing_since <= now - GIVEN_UP_AFTER):
+    if row.state != OFF and (code == HTTP_GONE or row.failing_since <= now - SWITCH_OFF_AFTER):
         switch_off(session, row)
-        telling.of_webhook_off(session, row.project)
+        publish.of_webhook_off(session, row.project)
         audit.note(session, BY_COMMAND, "webhook off", project=row.project, webhook=row.id, failures=row.failures)

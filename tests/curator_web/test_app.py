@@ -151,7 +151,7 @@ def test_edits_fold_and_counts_follow(db, store, recording):
              {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Anchorage"}},
              {"op": "set_utterance", "turn": "t1", "utterance": "Please book a flight to Seattle"}]
     for version, edit in enumerate(edits, 1):
-        assert add_edit(db, "rec-1", edit, version, who="ann") == version + 1
+        assert add_edit(db, "rec-1", edit, version, user_name="ann") == version + 1
     now = current(db, "rec-1")
     assert ids(now) == ["t5", "t1", "t2", "t3", "t4", "t6"]
     row = listing(db).rows[0]

@@ -89,7 +89,7 @@ def test_files_that_nothing_refers_to_go_when_they_are_at_rest(place, monkeypatc
     for name in ("exports/1.zip", "exports/2.zip", "exports/77.zip", "uploads/awaited.zip", "uploads/lost.zip"):
         (tmp_path / "file").write_bytes(b"PK ")
         (store.data_dir / name).parent.mkdir(exist_ok=True)
-        store.files.keep(name, tmp_path / "file")
+        store.files.save(name, tmp_path / "file")
     store.files.put("uploads/pieces.zip", 0, 0, b"PK ")
     assert "0 would go" in run("clean", *options, "--dry-run")[1]  # it may belong to what is just being made
     monkeypatch.setattr(upkeep, "AT_REST", timedelta(seconds=-2))  # S3 tells whole seconds

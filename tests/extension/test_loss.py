@@ -20,7 +20,7 @@ from werkzeug.serving import make_server
 
 from curator_web import create_app
 from curator_web.demonstrations.listing import listing
-from curator_web.tasks import bank, ends
+from curator_web.tasks import bank, expected_end
 from curator_web.users import Account, add_user, projects
 from demotape.importing import import_package
 from pipeline.verify import verify
@@ -272,7 +272,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await view.locator("#next-task").click()
         await view.locator("#idle-notice", has_text="there is no task left for you").wait_for()
         two, = bank.propose(db, lea, [{"text": "Find chairs", "answer": "Seven"}])
-        ends.show_answers(db, lea, True)
+        expected_end.show_answers(db, lea, True)
         await view.locator("#next-task").click()
         await view.locator("#given-answer", has_text="Expected answer: Seven").wait_for()
         await view.locator("#back summary").click()

@@ -12,7 +12,7 @@ from pipeline.export.grammars.table import GRAMMARS
 from pipeline.export.source import Options, Source
 from pipeline.export.states import States
 from replay.action_forms import BROWSERGYM, WEBLINX
-from replay.action_strings import LONGEST, Asked, parse
+from replay.action_strings import LONGEST, ParsedAction, parse
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.arguments import ARGUMENTS
 from schemas.intents import INTENTS
@@ -223,7 +223,7 @@ def test_the_tables_are_long_enough():
 
 @pytest.mark.parametrize("grammar, text, intent, arguments, target", TABLE, ids=lambda told: repr(told)[:40])
 def test_what_a_string_asks_for(grammar, text, intent, arguments, target):
-    expected = Asked(intent, arguments, grammar=grammar, **target)
+    expected = ParsedAction(intent, arguments, grammar=grammar, **target)
     assert parse(text) == expected and parse(text, grammar) == expected
     assert intent in INTENTS or intent == "wait"
 
@@ -238,7 +238,7 @@ def test_what_is_wrong_in_a_string(text, grammar, at, what, right):
 @pytest.mark.parametrize("forms, grammar", [(BROWSERGYM, "browsergym"), (WEBLINX, "weblinx")])
 def test_what_is_said_to_be_right_is_right(forms, grammar):
     for form in forms.values():
-        assert parse(form.right).grammar == grammar
+        assert parse(form.example).grammar == grammar
     for *_, right in WRONG:
         assert right.startswith(("the lines", "Element: <")) or parse(right)
 

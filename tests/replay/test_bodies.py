@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from replay import bodies
 from replay.bodies import LARGEST, STAND_IN, Tally, fits, likeness, outline
-from replay.matching import LEAST
+from replay.matching import MIN_SCORE
 
 JSON, FORM, GRAPHQL = "application/json", "application/x-www-form-urlencoded", "application/graphql-response+json"
 UUIDS = "8f14e45f-ceea-467f-9a3b-1d2c3b4a5f60", "c9f0f895-fb98-4b1a-8a4e-77aa01b2c3d4"
@@ -96,12 +96,12 @@ def test_equal_by_value(recorded, actual, content_type):
 
 @pytest.mark.parametrize("recorded, actual, content_type", VARIED + FITTED)
 def test_what_varies_by_itself_or_fits_a_stand_in_is_above_the_threshold(recorded, actual, content_type):
-    assert LEAST <= likeness(recorded, actual, content_type) < 0.999
+    assert MIN_SCORE <= likeness(recorded, actual, content_type) < 0.999
 
 
 @pytest.mark.parametrize("recorded, actual, content_type", CHOSEN)
 def test_one_choice_is_below_the_threshold(recorded, actual, content_type):
-    assert likeness(recorded, actual, content_type) < LEAST
+    assert likeness(recorded, actual, content_type) < MIN_SCORE
 
 
 @pytest.mark.parametrize("recorded, actual, content_type", EQUAL + VARIED[:9])
@@ -123,7 +123,7 @@ def test_the_more_is_equal_the_more_alike():
 
 def test_a_value_that_an_answer_gave_does_not_vary_by_itself():
     recorded, actual = (b'{"id": "%s"}' % one.encode() for one in UUIDS)
-    assert likeness(recorded, actual, JSON, Tally(lambda value: value == UUIDS[0])) < LEAST
+    assert likeness(recorded, actual, JSON, Tally(lambda value: value == UUIDS[0])) < MIN_SCORE
 
 
 def test_large_uploads_are_compared_without_their_boundary():
@@ -155,7 +155,7 @@ def test_graphql_that_only_asks():
 
 def test_deep_json_is_compared_as_text():
     deep = b'{"a":' * 10_000 + b"1" + b"}" * 10_000
-    assert likeness(deep, deep + b" ", JSON) < LEAST
+    assert likeness(deep, deep + b" ", JSON) < MIN_SCORE
     assert outline(deep, JSON) == outline(deep, JSON)
 
 

@@ -21,7 +21,7 @@ def heard(channels, *times):
     """What is given of the next channel up to each of these times; and whether it then ended."""
     async def hear():
         given, told = [], []
-        playing = channels.take("eventsource", NEWS)
+        playing = channels.open("eventsource", NEWS)
 
         async def listen():
             async with aclosing(playing.messages()) as messages:
@@ -72,7 +72,7 @@ def test_what_waits_for_the_browser_is_not_behind():
         talk = stream(1, 1.0, (1.1, "sent"), (1.2, "received", "two"), kind="websocket")
         channels = Channels((talk,))
         channels.play_until(50.0)
-        playing = channels.take("websocket", NEWS)
+        playing = channels.open("websocket", NEWS)
         async with aclosing(playing.messages()) as messages:
             first = asyncio.ensure_future(anext(messages))
             await asyncio.sleep(0)

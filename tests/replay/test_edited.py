@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from replay.edited import otherwise
+from replay.edit_differences import edit_reasons
 
 
 def turn(number: int, intent: str = "click", **other: Any) -> Any:
@@ -49,12 +49,12 @@ def swap(one: int, other: int) -> Any:
 def test_each_edit_is_told_where_it_is(edit, told):
     turns = copy.deepcopy(RECORDED)
     edit(turns)
-    assert otherwise(RECORDED, turns) == told
+    assert edit_reasons(RECORDED, turns) == told
 
 
 def test_a_part_of_a_session_is_what_was_recorded():
-    assert otherwise(RECORDED, RECORDED[2:5]) == {}
+    assert edit_reasons(RECORDED, RECORDED[2:5]) == {}
 
 
 def test_without_events_nothing_is_known():
-    assert otherwise([], [turn(1, events=[])]) == {}
+    assert edit_reasons([], [turn(1, events=[])]) == {}

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from replay.exchanges import Archive, Recorded, Request
-from replay.matching import LEAST, RULES, Session
+from replay.matching import MIN_SCORE, RULES, Session
 from tests.replay.archives import FORM, JSON, SITE, archive, asked, document, given, match, recorded
 from tests.replay.test_bodies import form, multipart
 
@@ -60,7 +60,7 @@ def test_what_varies_by_itself_still_matches(told, actual):
     session = Session(archive(recorded("GET", told, "it")))
     found = match(session, f"GET {actual}")
     assert found and found.exchange.answer() == b"it"
-    assert LEAST <= found.score < 1 or told.startswith("https://SHOP")
+    assert MIN_SCORE <= found.score < 1 or told.startswith("https://SHOP")
 
 
 @pytest.mark.parametrize("told, actual", UNLIKE)
@@ -239,7 +239,8 @@ def test_a_value_that_was_carried_over_is_known_from_then_on():
     assert given(session, f"GET /back?state={state}&code=demotape-secret-2") is None
 
 
-HOSTILE = ["http://[", "http://[::1", "", "x", "/a?" + "&".join(["a=1"] * 5000), "/" * 10_000, "https://shop.example:x/",
+HOSTILE = ["http://[", "http://[::1", "", "x", "/a?" + "&".join(["a=1"] * 5000), "/" * 10_000,
+           "https://shop.example:x/",
            "/a?\ud800=\udfff", "https://" + "a" * 10_000, "/\0", "data:,x", "//", "/a?q=demotape-secret-1", "?"]
 
 
@@ -270,7 +271,7 @@ def test_no_request_crashes(exchanges, requests):
     session = Session(archive(*exchanges))
     for request in requests:
         found = session.match(request)
-        assert found is None or LEAST <= found.score <= 1
+        assert found is None or MIN_SCORE <= found.score <= 1
 
 
 def test_a_hundred_thousand_exchanges_cost_a_match_no_more_than_a_thousand():

@@ -10,7 +10,7 @@ from recorder import Recording
 from replay import running
 from replay.acting import Actor
 from replay.pictures import Pictures
-from replay.timers import moments_of
+from replay.timers import inspection_times
 
 COUNTING = """<!DOCTYPE html><title>Counting</title><button>Begin</button><p>0 seconds</p><script>
 let seconds = 0;
@@ -110,10 +110,10 @@ def test_pictures_of_a_run_show_what_the_turn_came_to(recording_browser, site, t
 
 
 def test_moments_to_look_at_a_page():
-    assert moments_of(0.0, 1.0) == []
-    assert [round(each, 1) for each in moments_of(10.0, 0.0)] == [9.5, 10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
-    assert [round(each, 1) for each in moments_of(10.0, 0.5)][-3:] == [10.5, 10.6, 10.7]
-    late = moments_of(10.0, 7.0)
+    assert inspection_times(0.0, 1.0) == []
+    assert [round(each, 1) for each in inspection_times(10.0, 0.0)] == [9.5, 10.0, 10.1, 10.2, 10.3, 10.4, 10.5]
+    assert [round(each, 1) for each in inspection_times(10.0, 0.5)][-3:] == [10.5, 10.6, 10.7]
+    late = inspection_times(10.0, 7.0)
     assert (min(late), round(max(late), 1)) == (9.5, 17.2) and len(late) == 15
 
 
@@ -149,8 +149,8 @@ def test_a_state_that_nothing_shows_has_no_picture_of_another(tmp_path):
         pictures = Pictures(None)
         for turn, taking in (("turn-1", picture), ("turn-2", None), ("turn-3", picture)):
             pictures.begin(taking)
-            pictures.keep(turn, None)
+            pictures.capture(turn, None)
             await pictures.painted()
-        return [(await pictures.of(f"turn-{number}"))[0] for number in (1, 2, 3)]
+        return [(await pictures.result(f"turn-{number}"))[0] for number in (1, 2, 3)]
 
     assert asyncio.run(take()) == [b"PNG", None, b"PNG"]

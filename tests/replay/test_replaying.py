@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import proving
+from curator_web.demonstrations import replay_proofs
 from curator_web.demonstrations.library import import_recording, listed
-from demotape.run_again import run_again
+from demotape.rerun import run_again
 from pipeline import process, proofs, refresh
 from pipeline.cache import derived
 from pipeline.pages.targets import element_of
@@ -155,7 +155,7 @@ def test_an_action_added_by_hand_is_run_as_a_recorded_one(recording_browser, rec
 def test_a_proof_is_of_what_was_run(recorded, demonstration, result):
     root = recorded.recording.layout.root
     proofs.write(root, proof_of(demonstration, result, live=False,
-                                keep=partial(derived.store_derived, recorded.recording.layout)))
+                                save_blob=partial(derived.store_derived, recorded.recording.layout)))
     proof = proofs.read(root, demonstration)
     assert proof["verdict"] == "same"
     derived.clear(recorded.recording.layout, demonstration)  # as when it is processed again
@@ -185,7 +185,7 @@ def test_the_review_app_runs_it_again(recorded, tmp_path):
     job = services.jobs.get(answer.json["id"])
     assert (job.state, job.result["verdicts"]) == ("done", {"same": 1}), job.note
     assert listed(services.db, name).proof == "same"
-    shown = proving.of(services.db, name).content["turns"][-1]["shown"]
+    shown = replay_proofs.stored_proof(services.db, name).content["turns"][-1]["shown"]
     assert client.get(f"/blobs/{name}/{shown}").status_code == 200
     services.db.close()
 

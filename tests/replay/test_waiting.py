@@ -23,8 +23,8 @@ def _point(monkeypatch, tmp_path, boxes: list, patience: float = 5.0, bbox=None,
 
     monkeypatch.setattr(acting, "box", box)
     monkeypatch.setattr(acting, "find", find)
-    monkeypatch.setattr(acting, "_ASKED", 0.001)
-    monkeypatch.setattr(acting, "_STEADY", 0.001)
+    monkeypatch.setattr(acting, "_FIND_POLL_S", 0.001)
+    monkeypatch.setattr(acting, "_STEADY_POLL_S", 0.001)
     actor = Actor(None, list, tmp_path, patience)
     return asyncio.run(actor._point(arguments or {}, "found", {"bbox": bbox, "tag": "a"}))
 

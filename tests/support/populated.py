@@ -16,8 +16,8 @@ from curator_web.demonstrations.library import import_recording, listed
 from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.jobs.export_presets import save as save_preset
+from curator_web.tasks.assignment import give, give_back
 from curator_web.tasks.bank import decide, propose
-from curator_web.tasks.giving import give, give_back
 from curator_web.users import project_settings
 from curator_web.users.projects import write_guidelines
 from curator_web.webhooks.events import EVENTS
@@ -105,8 +105,9 @@ def judge(db) -> None:
     judging.label(db, "filmed", True, LEA)
     told = ("127.0.0.1:8000", "failure", "The basket is empty. " * 40, 1.5, 90_000, 300, "0" * 64)
     long = "a-model-with-a-very-long-name/of-which-nobody-has-heard-yet-instruct"
-    verdicts.take(db, [Judgement(f"rec-{number}", name, *told) for number in range(1, 6) for name in ("llava", long)],
-                  LEA)
+    verdicts.store_verdicts(db, [Judgement(f"rec-{number}", name, *told) for number in range(1, 6)
+                                 for name in ("llava", long)],
+                            LEA)
 
 
 def tell_of_delivery(db, webhook_id: int, state: str, code: int) -> None:

@@ -16,9 +16,9 @@
   /** The turns from the anchor to the current one that are shown; none where no range was begun. */
   function range() {
     const all = items();
-    const places = [all.findIndex((item) => item.dataset.turn === anchor), all.indexOf(current())];
-    if (places.includes(-1)) return [];
-    return all.slice(Math.min(...places), Math.max(...places) + 1).filter((item) => !item.hidden);
+    const positions = [all.findIndex((item) => item.dataset.turn === anchor), all.indexOf(current())];
+    if (positions.includes(-1)) return [];
+    return all.slice(Math.min(...positions), Math.max(...positions) + 1).filter((item) => !item.hidden);
   }
 
   /** Mark the range, and say what can be done with it. */
@@ -102,11 +102,11 @@
 
   /** The next turn, or the one before, that has something to check; round the end. */
   function toCheck(by) {
-    const all = items().filter((item) => !item.hidden), place = all.indexOf(current());
-    const around = [...all.slice(place + 1), ...all.slice(0, Math.max(place, 0))];
-    const found = (by > 0 ? around : around.reverse()).find((item) => item.querySelector(".flag-check"));
+    const all = items().filter((item) => !item.hidden), index = all.indexOf(current());
+    const around = [...all.slice(index + 1), ...all.slice(0, Math.max(index, 0))];
+    const nextItem = (by > 0 ? around : around.reverse()).find((item) => item.querySelector(".flag-check"));
     anchor = null;
-    found?.querySelector(".row").click();
+    nextItem?.querySelector(".row").click();
   }
 
   // ---- Filter ------------------------------------------------------------------------------------------------------

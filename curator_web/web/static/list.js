@@ -5,8 +5,8 @@
   document.addEventListener("change", ({ target }) => {
     if (target.dataset.all) for (const box of document.getElementsByName(target.dataset.all)) box.checked = target.checked;
     // Nobody sees what is found on other pages: it stays chosen only while all of this page is.
-    const found = document.querySelector('.choose-all [name="all"]');
-    if (found && !target.checked && (target.name === "id" || target.dataset.all)) found.checked = false;
+    const chooseAll = document.querySelector('.choose-all [name="all"]');
+    if (chooseAll && !target.checked && (target.name === "id" || target.dataset.all)) chooseAll.checked = false;
   });
 
   const STEPS = { j: 1, k: -1 };
@@ -14,8 +14,8 @@
   /** From demonstration to demonstration; Enter opens the one that has the focus. */
   function step(by) {
     const links = [...document.querySelectorAll("a.task")], row = document.activeElement.closest("tr");
-    const place = links.findIndex((link) => link.closest("tr") === row);
-    const next = links[Math.min(Math.max(place + by, 0), links.length - 1)];
+    const index = links.findIndex((link) => link.closest("tr") === row);
+    const next = links[Math.min(Math.max(index + by, 0), links.length - 1)];
     next?.focus();
     return Boolean(next);
   }

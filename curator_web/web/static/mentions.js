@@ -12,8 +12,8 @@
   function begun({ value, selectionStart, selectionEnd }) {
     if (selectionStart !== selectionEnd) return null;
     const before = value.slice(Math.max(0, selectionStart - 101), selectionStart); // a name is no longer
-    const found = /(?:^|[^A-Za-z0-9._@-])@([A-Za-z0-9._@-]*)$/.exec(before);
-    return found && selectionStart - found[1].length;
+    const nameMatch = /(?:^|[^A-Za-z0-9._@-])@([A-Za-z0-9._@-]*)$/.exec(before);
+    return nameMatch && selectionStart - nameMatch[1].length;
   }
 
   function close() {
@@ -25,18 +25,18 @@
 
   function choose(number) {
     chosen = (number + list.children.length) % list.children.length;
-    Array.from(list.children, (item, place) => item.setAttribute("aria-selected", String(place === chosen)));
+    Array.from(list.children, (item, index) => item.setAttribute("aria-selected", String(index === chosen)));
     field.setAttribute("aria-activedescendant", list.children[chosen].id);
     list.children[chosen].scrollIntoView({ block: "nearest" });
   }
 
   function offer(textarea) {
-    const place = begun(textarea);
-    const typed = place === null ? "" : plain(textarea.value.slice(place, textarea.selectionStart));
-    const fitting = place === null ? [] : names.filter((name) => plain(name).startsWith(typed) && name !== typed).slice(0, SHOWN);
+    const start = begun(textarea);
+    const typed = start === null ? "" : plain(textarea.value.slice(start, textarea.selectionStart));
+    const fitting = start === null ? [] : names.filter((name) => plain(name).startsWith(typed) && name !== typed).slice(0, SHOWN);
     if (!fitting.length) return close();
     field = textarea;
-    from = place;
+    from = start;
     list.replaceChildren(...fitting.map((name, number) => Object.assign(document.createElement("li"), { id: `mention-${number}`, role: "option", textContent: name })));
     textarea.after(list);
     textarea.setAttribute("aria-controls", list.id);

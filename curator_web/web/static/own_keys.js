@@ -8,8 +8,8 @@
 
   const inUse = (key, action) => fields[0].form.dataset.inUse.replace(/\{(key|action)\}/g, (_, name) => (name === "key" ? key : action));
 
-  function tell(field) {
-    const other = fields.find((each) => each !== field && keyOfField(each) === keyOfField(field));
+  function reportClash(field) {
+    const other = fields.find((input) => input !== field && keyOfField(input) === keyOfField(field));
     const problem = document.getElementById(`${field.name}-problem`);
     problem.textContent = other ? inUse(keyOfField(field), other.dataset.press) : "";
     field.setAttribute("aria-invalid", String(Boolean(other)));
@@ -21,7 +21,7 @@
     event.preventDefault();
     field.value = event.key === "Backspace" ? "" : keyName(event);
     if (field.value === field.placeholder) field.value = "";
-    for (const each of fields) if (each === field || each.getAttribute("aria-invalid") === "true") tell(each);
+    for (const input of fields) if (input === field || input.getAttribute("aria-invalid") === "true") reportClash(input);
   });
 
   document.addEventListener("focusin", ({ target }) => {

@@ -7,13 +7,13 @@
 
   /** The one that has the focus, else the first that is not chosen yet. */
   function current() {
-    const open = all.findIndex((each) => !each.querySelector(":checked"));
+    const open = all.findIndex((row) => !row.querySelector(":checked"));
     const focused = all.indexOf(document.activeElement.closest("[data-difference]"));
     return focused >= 0 ? focused : Math.max(open, 0);
   }
 
-  function go(place) {
-    const next = all[Math.min(Math.max(place, 0), all.length - 1)];
+  function go(index) {
+    const next = all[Math.min(Math.max(index, 0), all.length - 1)];
     next?.querySelector("input:checked, input:not(:disabled), h3")?.focus();
     next?.scrollIntoView({ block: "nearest" });
   }
@@ -22,13 +22,13 @@
     const name = keyOf(event);
     if (isCommand(event) || event.isComposing || !all.length) return;
     if (localStorage.getItem("demotape-keys-off")) return;
-    const place = current(), focused = document.activeElement.closest("[data-difference]");
-    if (name in STEPS) go(focused ? place + STEPS[name] : place);
+    const index = current(), focused = document.activeElement.closest("[data-difference]");
+    if (name in STEPS) go(focused ? index + STEPS[name] : index);
     else if (name === "1" || name === "2") {
-      const choice = all[place].querySelector(`input[aria-keyshortcuts="${name}"]:not(:disabled)`);
+      const choice = all[index].querySelector(`input[aria-keyshortcuts="${name}"]:not(:disabled)`);
       if (!choice) return;
       choice.checked = true;
-      go(place + 1);
+      go(index + 1);
     } else return;
     event.preventDefault();
   });

@@ -12,8 +12,8 @@
   let before = null; // when the cursor was moved last, milliseconds; null while nothing plays
   let moving = false;
 
-  const kept = localStorage.getItem(KEPT);
-  if ([...speed.options].some((option) => option.value === kept)) speed.value = kept;
+  const storedSpeed = localStorage.getItem(KEPT);
+  if ([...speed.options].some((option) => option.value === storedSpeed)) speed.value = storedSpeed;
 
   function show(isPlaying) {
     before = isPlaying ? performance.now() : null;
@@ -54,8 +54,8 @@
     if (event.target.matches(WITH_KEYS_OF_THEIR_OWN)) return;
     if (event.key === " ") toggle();
     else if (event.key in STEPS) {
-      const place = Math.min(Math.max(speed.selectedIndex + STEPS[event.key], 0), speed.options.length - 1);
-      speed.selectedIndex = place;
+      const index = Math.min(Math.max(speed.selectedIndex + STEPS[event.key], 0), speed.options.length - 1);
+      speed.selectedIndex = index;
       speed.dispatchEvent(new Event("change"));
     } else return;
     event.preventDefault();

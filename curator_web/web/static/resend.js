@@ -9,13 +9,13 @@
 
   let unsent = 0;
 
-  function tell(isSent) {
-    const place = document.querySelector("#notice");
-    if (!place) return;
+  function showNotice(isSent) {
+    const noticeArea = document.querySelector("#notice");
+    if (!noticeArea) return;
     const notice = document.createElement("div");
     notice.className = "notice";
-    notice.append(Object.assign(document.createElement("p"), { textContent: isSent ? place.dataset.answersAgain : place.dataset.kept }));
-    place.replaceChildren(notice);
+    notice.append(Object.assign(document.createElement("p"), { textContent: isSent ? noticeArea.dataset.answersAgain : noticeArea.dataset.kept }));
+    noticeArea.replaceChildren(notice);
   }
 
   async function once(address, request) {
@@ -33,11 +33,11 @@
       const answer = await once(address, request).catch(() => null);
       if (answer && !LATER.has(answer.status)) {
         if (tries) unsent -= 1;
-        if (tries && answer.ok) setTimeout(tell, 0, true); // after the answer is on the page
+        if (tries && answer.ok) setTimeout(showNotice, 0, true); // after the answer is on the page
         return answer;
       }
       if (!tries) unsent += 1;
-      tell(false);
+      showNotice(false);
       await new Promise((done) => { setTimeout(done, PAUSES[Math.min(tries, PAUSES.length - 1)]); });
     }
   }

@@ -28,8 +28,8 @@
   /** Ask for the pictures that come next, so that stepping through turns shows them at once. */
   function prefetch(row) {
     const all = rows();
-    const place = all.indexOf(row);
-    for (const near of [all[place + 1], all[place - 1]]) {
+    const index = all.indexOf(row);
+    for (const near of [all[index + 1], all[index - 1]]) {
       if (near?.dataset.screenshot) new Image().src = near.dataset.screenshot;
     }
   }
@@ -42,9 +42,9 @@
 
   /** Fold these visits, or unfold them where all are folded; who is at one of their turns is then at the heading. */
   function fold(chosen) {
-    const open = chosen.every((visit) => !visit.open), at = document.activeElement.closest("#turns details");
+    const open = chosen.every((visit) => !visit.open), current = document.activeElement.closest("#turns details");
     for (const visit of chosen) visit.open = open;
-    if (!open && chosen.includes(at)) at.querySelector("summary").focus();
+    if (!open && chosen.includes(current)) current.querySelector("summary").focus();
     const shown = open ? selectedRow() : selectedRow()?.closest("details");
     shown?.scrollIntoView({ block: "nearest" });
   }
@@ -63,8 +63,8 @@
 
   function step(by) {
     const all = rows().filter((row) => !row.parentElement.hidden);
-    const place = all.indexOf(selectedRow());
-    select(all[Math.min(Math.max(place + by, 0), all.length - 1)]);
+    const index = all.indexOf(selectedRow());
+    select(all[Math.min(Math.max(index + by, 0), all.length - 1)]);
   }
 
   document.addEventListener("click", (event) => {
@@ -113,11 +113,11 @@
 
   /** Arrows go through the pictures that one may choose. */
   function amongPictures({ key, target }) {
-    const buttons = [...document.querySelectorAll(".pictures .picture-choice:not(:disabled)")], at = buttons.indexOf(target);
+    const buttons = [...document.querySelectorAll(".pictures .picture-choice:not(:disabled)")], index = buttons.indexOf(target);
     const across = buttons.filter((button) => button.getBoundingClientRect().top === buttons[0].getBoundingClientRect().top).length;
     const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: across, ArrowUp: -across }[key];
-    if (at < 0 || !step) return false;
-    buttons[at + step]?.focus();
+    if (index < 0 || !step) return false;
+    buttons[index + step]?.focus();
     return true;
   }
 
@@ -285,7 +285,7 @@
       delayOnTouchOnly: true, scrollSensitivity: 60,
       // What is dragged stands in the list twice for a while: itself, and the copy under the pointer.
       onStart: () => {
-        order = lists().map((each) => [each, [...new Set([...each.children].map((item) => item.dataset.turn))]]);
+        order = lists().map((turnList) => [turnList, [...new Set([...turnList.children].map((item) => item.dataset.turn))]]);
       },
       onEnd: dropped,
     });

@@ -12,11 +12,11 @@
   const cursor = $("#cursor");
   const form = $("#place-form");
   const rows = all("[data-row]");
-  const inOrder = [...rows].sort((one, other) => timeOf(one) - timeOf(other));
+  const inOrder = [...rows].sort((earlier, later) => timeOf(earlier) - timeOf(later));
   const field = (name) => form.elements[name];
-  const initial = new Map(form ? all("#place-form [type=number]").map((each) => [each.name, each.value]) : []);
+  const initial = new Map(form ? all("#place-form [type=number]").map((input) => [input.name, input.value]) : []);
   const KEYS_OFF = "demotape-keys-off"; // as on the review page
-  let at = Number(line.dataset.at);
+  let cursorTime = Number(line.dataset.at);
 
   function timeOf(row) {
     return Number(row.dataset.time);
@@ -24,9 +24,9 @@
 
   function clock(seconds) {
     const tenths = Math.round(Math.abs(seconds) * 10);
-    const rest = tenths % 600;
+    const remainder = tenths % 600;
     const sign = seconds < 0 && tenths ? "−" : "";
-    return `${sign}${(tenths - rest) / 600}:${String(Math.floor(rest / 10)).padStart(2, "0")}.${rest % 10}`;
+    return `${sign}${(tenths - remainder) / 600}:${String(Math.floor(remainder / 10)).padStart(2, "0")}.${remainder % 10}`;
   }
 
   const percent = (time) => `${(100 * (time - from)) / length}%`;
@@ -51,23 +51,23 @@
       ? { left, top, width, height } : null;
   }
 
-  const stretches = (line.dataset.stretches || "").split(";").filter(Boolean).map((each) => each.split(" ").map(Number));
+  const stretches = (line.dataset.stretches || "").split(";").filter(Boolean).map((numbers) => numbers.split(" ").map(Number));
   const spans = all("[data-begin]").map((rect) => ({
     rect, begin: Number(rect.dataset.begin), end: Number(rect.dataset.end), numbers: rect.dataset.rectangleOf.split(" ").map(Number),
     x: parseFloat(rect.getAttribute("x")), width: parseFloat(rect.getAttribute("width")),
   }));
 
-  const longest = [...spans].sort((one, other) => (other.end - other.begin) - (one.end - one.begin))[0];
+  const longest = [...spans].sort((first, second) => (second.end - second.begin) - (first.end - first.begin))[0];
 
   /** Where a time of the recording is in the video, seconds; null where the video does not have it. */
   function videoTime(time, byHand) {
     if (byHand) {
-      const there = byHand.offset + time * byHand.rate;
-      return there >= 0 && there <= last ? there : null;
+      const mapped = byHand.offset + time * byHand.rate;
+      return mapped >= 0 && mapped <= last ? mapped : null;
     }
     for (const [begin, until, offset, drift] of stretches) {
-      const there = offset + time * (1 + drift / 1e6);
-      if (there >= begin && there <= until) return there;
+      const mapped = offset + time * (1 + drift / 1e6);
+      if (mapped >= begin && mapped <= until) return mapped;
     }
     return null;
   }
@@ -90,11 +90,11 @@
 
   function showTurns(byHand) {
     for (const row of rows) {
-      const [place, sure] = cells.get(row);
-      if (!place.cell || !place.was.trim()) continue; // chat is in no video
+      const [timeCell, confidenceCell] = cells.get(row);
+      if (!timeCell.cell || !timeCell.was.trim()) continue; // chat is in no video
       const time = byHand && videoTime(timeOf(row), byHand);
-      place.cell.textContent = byHand ? (time === null ? place.cell.dataset.hidden : clock(time)) : place.was;
-      sure.cell.textContent = byHand ? (time === null ? "0.00" : "1.00") : sure.was;
+      timeCell.cell.textContent = byHand ? (time === null ? timeCell.cell.dataset.hidden : clock(time)) : timeCell.was;
+      confidenceCell.cell.textContent = byHand ? (time === null ? "0.00" : "1.00") : confidenceCell.was;
       const shown = bars.get(row.dataset.row);
       shown?.bar.setAttribute("y1", byHand ? (time === null ? "94%" : "2%") : shown.y);
       shown?.bar.classList.toggle("low", byHand ? time === null : shown.low);
@@ -102,10 +102,10 @@
   }
 
   function showRectangle(byHand, time) {
-    const seen = spans.find((each) => time !== null && time >= each.begin && time <= each.end);
-    const span = seen ?? longest;
-    if (time !== null && !seen && !byHand) $("#frame-time").textContent += $("#frame-time").dataset.hidden;
-    $("#frame .outline")?.classList.toggle("unsure", !seen && !byHand);
+    const visibleSpan = spans.find((candidate) => time !== null && time >= candidate.begin && time <= candidate.end);
+    const span = visibleSpan ?? longest;
+    if (time !== null && !visibleSpan && !byHand) $("#frame-time").textContent += $("#frame-time").dataset.hidden;
+    $("#frame .outline")?.classList.toggle("unsure", !visibleSpan && !byHand);
     const usual = span && { left: span.numbers[0], top: span.numbers[1], width: span.numbers[2] * wide, height: span.numbers[3] * high };
     const shown = byHand ?? usual;
     if (!shown) return;
@@ -119,18 +119,18 @@
 
   // One picture is asked for at a time, and after it the last that was wanted meanwhile: a cursor that is dragged asks
   // for no more than the server can give.
-  let asked = null, wanted = null;
+  let requested = null, wanted = null;
 
   function want(address, show) {
     wanted = { address, show };
-    if (!asked) next();
+    if (!requested) next();
   }
 
   function next() {
-    asked = wanted;
+    requested = wanted;
     wanted = null;
-    if (!asked) return;
-    const { address, show } = asked;
+    if (!requested) return;
+    const { address, show } = requested;
     const picture = new Image();
     picture.onload = picture.onerror = () => {
       if (picture.naturalWidth) show(address);
@@ -143,12 +143,12 @@
   const address = (base, time) => base.replace(/0$/, String(Math.max(0, Math.round(time * 1000))));
 
   function showFrame(time) {
-    const told = $("#frame-time");
-    if (told) told.textContent = time === null ? told.dataset.outside : clock(time);
+    const label = $("#frame-time");
+    if (label) label.textContent = time === null ? label.dataset.outside : clock(time);
     for (const image of all("[data-frame]")) image.classList.toggle("gone", time === null);
     if (frames && time !== null) {
       want(address(frames, time), (url) => all("[data-frame]").forEach((image) => image.setAttribute("href", url)));
-    } else if (own) want(address(own, at), (url) => { $("#own-frame").src = url; });
+    } else if (own) want(address(own, cursorTime), (url) => { $("#own-frame").src = url; });
   }
 
   function showScreenshot(row) {
@@ -156,9 +156,9 @@
     if (!row || !picture || picture.getAttribute("src") === row.dataset.screenshot) return;
     [picture.width, picture.height] = row.dataset.size.split(" ").map(Number);
     picture.src = row.dataset.screenshot;
-    const told = $("#shot-turn");
-    picture.alt = told.dataset.alt.replace("{number}", row.dataset.row);
-    told.textContent = told.dataset.before.replace("{name}", () => row.dataset.name);
+    const label = $("#shot-turn");
+    picture.alt = label.dataset.alt.replace("{number}", row.dataset.row);
+    label.textContent = label.dataset.before.replace("{name}", () => row.dataset.name);
   }
 
   // ---- The cursor --------------------------------------------------------------------------------------------------
@@ -178,27 +178,27 @@
 
   /** Tell what was said and done last, under the pictures. */
   function showNow() {
-    const reached = inOrder.filter((each) => timeOf(each) <= at + 1e-6);
-    for (const [place, isChat] of [["#now-said", true], ["#now-turn", false]]) {
-      const row = reached.findLast((each) => ("said" in each.dataset) === isChat);
+    const reached = inOrder.filter((candidate) => timeOf(candidate) <= cursorTime + 1e-6);
+    for (const [selector, isChat] of [["#now-said", true], ["#now-turn", false]]) {
+      const row = reached.findLast((candidate) => ("said" in candidate.dataset) === isChat);
       const words = row ? [...row.querySelectorAll("a > span")].map((word) => word.cloneNode(true)) : [];
-      $(place).replaceChildren(...words.flatMap((word) => [word, " "]));
+      $(selector).replaceChildren(...words.flatMap((word) => [word, " "]));
     }
   }
 
   /** Show a moment; `row`: the turn that it belongs to, otherwise the last one before it. */
   function moveTo(time, row) {
-    at = Math.min(Math.max(time, from), from + length);
-    cursor.value = at;
-    cursor.setAttribute("aria-valuetext", clock(at));
-    $("#cursor-time").textContent = clock(at);
-    for (const each of all("[data-cursor]")) {
-      each.setAttribute("x1", percent(at));
-      each.setAttribute("x2", percent(at));
+    cursorTime = Math.min(Math.max(time, from), from + length);
+    cursor.value = cursorTime;
+    cursor.setAttribute("aria-valuetext", clock(cursorTime));
+    $("#cursor-time").textContent = clock(cursorTime);
+    for (const element of all("[data-cursor]")) {
+      element.setAttribute("x1", percent(cursorTime));
+      element.setAttribute("x2", percent(cursorTime));
     }
-    select(row ?? inOrder.findLast((each) => timeOf(each) <= at + 1e-6) ?? null);
-    const pictured = inOrder.filter((each) => each.dataset.screenshot);
-    showScreenshot((row?.dataset.screenshot ? row : null) ?? pictured.find((each) => timeOf(each) >= at - 1e-6) ?? pictured.at(-1));
+    select(row ?? inOrder.findLast((candidate) => timeOf(candidate) <= cursorTime + 1e-6) ?? null);
+    const pictured = inOrder.filter((candidate) => candidate.dataset.screenshot);
+    showScreenshot((row?.dataset.screenshot ? row : null) ?? pictured.find((candidate) => timeOf(candidate) >= cursorTime - 1e-6) ?? pictured.at(-1));
     showNow();
     showPlace();
   }
@@ -206,7 +206,7 @@
   /** Show what the numbers say, at the moment that the cursor is at. */
   function showPlace() {
     const byHand = last ? clockByHand() : null;
-    const time = last ? videoTime(at, byHand) : null;
+    const time = last ? videoTime(cursorTime, byHand) : null;
     showFrame(time);
     if (last) {
       showSpans(byHand);
@@ -222,7 +222,7 @@
     const steps = { ArrowLeft: -0.1, ArrowDown: -0.1, ArrowRight: 0.1, ArrowUp: 0.1, PageUp: length / 10, PageDown: -length / 10 };
     if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
-    moveTo(at + steps[event.key]);
+    moveTo(cursorTime + steps[event.key]);
   });
 
   document.addEventListener("click", (event) => {
@@ -231,7 +231,7 @@
     const track = event.target.closest?.("[data-track]");
     if (link) {
       event.preventDefault();
-      const row = link.dataset.turn ? rows.find((each) => each.dataset.row === link.dataset.turn) : link.closest("[data-row]");
+      const row = link.dataset.turn ? rows.find((candidate) => candidate.dataset.row === link.dataset.turn) : link.closest("[data-row]");
       moveTo(timeOf(row), row);
     } else if (track) {
       const box = track.getBoundingClientRect();
@@ -240,8 +240,8 @@
   });
 
   function step(by) {
-    const place = current ? inOrder.indexOf(current) + by : 0;
-    const row = inOrder[Math.min(Math.max(place, 0), inOrder.length - 1)];
+    const index = current ? inOrder.indexOf(current) + by : 0;
+    const row = inOrder[Math.min(Math.max(index, 0), inOrder.length - 1)];
     if (row) moveTo(timeOf(row), row);
   }
 
@@ -255,5 +255,5 @@
 
   form?.addEventListener("input", showPlace);
   form?.addEventListener("reset", () => setTimeout(showPlace)); // the fields have their values after it
-  cursor.value = at;
+  cursor.value = cursorTime;
 })();

@@ -2,6 +2,6 @@
 "use strict";
 
 addEventListener("load", () => {
-  const told = { turns: ".film", picture: ".stage", turn: ".editor", bar: ".actions" };
-  document.querySelector(told[document.getElementById("tour").dataset.area])?.scrollIntoView({ block: "nearest" });
+  const selectors = { turns: ".film", picture: ".stage", turn: ".editor", bar: ".actions" };
+  document.querySelector(selectors[document.getElementById("tour").dataset.area])?.scrollIntoView({ block: "nearest" });
 });

@@ -21,15 +21,15 @@
 
   /** What is right below an item, and below that, as far as it is shown. */
   function below(item) {
-    const found = [];
-    for (let each = item.nextElementSibling; each && level(each) > level(item); each = each.nextElementSibling) found.push(each);
-    return found;
+    const descendants = [];
+    for (let sibling = item.nextElementSibling; sibling && level(sibling) > level(item); sibling = sibling.nextElementSibling) descendants.push(sibling);
+    return descendants;
   }
 
   function parent(item) {
-    let each = item.previousElementSibling;
-    while (each && level(each) >= level(item)) each = each.previousElementSibling;
-    return each;
+    let sibling = item.previousElementSibling;
+    while (sibling && level(sibling) >= level(item)) sibling = sibling.previousElementSibling;
+    return sibling;
   }
 
   async function open(item) {
@@ -48,7 +48,7 @@
   function close(item) {
     const gone = below(item);
     if (gone.includes(document.activeElement)) focus(item);
-    for (const each of gone) each.remove();
+    for (const removed of gone) removed.remove();
     item.ariaExpanded = "false";
   }
 
@@ -125,7 +125,7 @@
     },
     "*": (item) => {
       const above = parent(item);
-      for (const each of above ? below(above) : items()) if (level(each) === level(item)) open(each);
+      for (const other of above ? below(above) : items()) if (level(other) === level(item)) open(other);
     },
     Enter: act,
     " ": act,
@@ -139,7 +139,7 @@
     const wanted = new Set(typed).size === 1 ? letter : typed; // one letter again and again leads on and on
     const all = items();
     const from = all.indexOf(item) + (wanted.length > 1 ? 0 : 1);
-    const fits = (each) => [...each.querySelectorAll("code, .node-label")].some((part) => part.textContent.toLowerCase().startsWith(wanted));
+    const fits = (candidate) => [...candidate.querySelectorAll("code, .node-label")].some((part) => part.textContent.toLowerCase().startsWith(wanted));
     focus([...all.slice(from), ...all.slice(0, from)].find(fits));
   }
 

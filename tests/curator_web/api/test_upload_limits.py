@@ -211,7 +211,7 @@ def test_a_package_that_meets_a_full_disk_is_taken_when_there_is_room(app, heade
         return import_recording(services.db, services.store, recording)
 
     jobs = Jobs(services.db, {"import": partial(upload_service.run, services.db, import_it, services.store)},
-                expect_room=lambda: services.store.files.expect_room(0))
+                require_room=lambda: services.store.files.require_room(0))
     services.jobs._kinds = {}  # left to those
     assert plan(app, headers).status_code == 200
     for number, content in enumerate(CONTENT):

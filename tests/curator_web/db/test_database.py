@@ -13,7 +13,7 @@ from curator_web.db.database import MIGRATIONS, newest_revision, open_database
 from curator_web.db.models import Base, Demonstration
 from curator_web.demonstrations.editing import add_edit
 from curator_web.demonstrations.library import current, import_recording
-from curator_web.errors import DatabaseAway
+from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from schemas import InputError
 from tests.support.checkout import ROOT
@@ -72,7 +72,7 @@ def test_database_that_cannot_be_opened_gives_one_line(tmp_path):
 def test_in_a_moment_all_read_one_session_and_write_as_ever(db_url, tmp_path):
     db, store = open_database(db_url), RecordingStore(tmp_path / "data")
     import_recording(db, store, make_recording(tmp_path))
-    with db.moment() as now:
+    with db.in_one_session() as now:
         before = row_in(now)
         assert row_in(now) is before and row_in(db) is not before
         add_edit(now, "rec-1", {"op": "drop", "turn": "t2"}, 1)
@@ -106,7 +106,7 @@ def test_whoever_loses_a_deadlock_is_told_to_come_again(postgresql):
                 session.execute(text(f"LOCK TABLE {first}"))
                 both.wait(30)
                 session.execute(text(f"LOCK TABLE {second}"))
-        except DatabaseAway as error:
+        except DatabaseUnavailable as error:
             told.append(str(error))
 
     threads = [threading.Thread(target=lock, args=names) for names in (("one", "other"), ("other", "one"))]

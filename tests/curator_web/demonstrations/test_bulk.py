@@ -137,7 +137,7 @@ def job_of(count: int = 4, tries: int = 1, made_at: datetime | None = None) -> J
 def test_a_job_begun_again_goes_on_where_it_was_stopped(services):
     db, steps = services.db, []
     before = datetime.now(UTC)
-    bulk.change_each(db, APPROVE, ["rec-1", "rec-2"], LEA)
+    bulk.change_one_by_one(db, APPROVE, ["rec-1", "rec-2"], LEA)
     with pytest.raises(Conflict, match="2 are found now, not 4 as confirmed; nothing was changed"):
         bulk_changes.run(db, job_of(made_at=before), lambda *_: None)
     again = job_of(tries=2, made_at=before)

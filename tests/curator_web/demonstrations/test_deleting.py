@@ -11,7 +11,7 @@ from curator_web.demonstrations.library import exportable, import_recording
 from curator_web.demonstrations.listing import listing
 from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import InputError, NotAllowed, NotFound
-from curator_web.tasks import bank, giving
+from curator_web.tasks import assignment, bank
 from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import add_people, signed_in
@@ -25,7 +25,7 @@ def app(tmp_path, db_url):
     services = app.extensions["demotape"]
     task, = bank.propose(services.db, LEA, [{"text": "One"}])
     for number in range(3):
-        path = make_recording(tmp_path, recording_id=f"rec-{number}", provenance={"task_id": giving.name_of(task)})
+        path = make_recording(tmp_path, recording_id=f"rec-{number}", provenance={"task_id": assignment.name_of(task)})
         import_recording(services.db, services.store, path)
     yield app
     services.db.close()

@@ -4,12 +4,12 @@ import pytest
 from sqlalchemy import select
 
 from curator_web.db.models import AuditLine, Demonstration, Edit
-from curator_web.demonstrations import deleting, labels, leases, library, pairing, parts
+from curator_web.demonstrations import deleting, labels, leases, library, pairing, split_links
 from curator_web.demonstrations.comments import add_comment, comments_of
-from curator_web.demonstrations.listing import Filter, found_ids
+from curator_web.demonstrations.listing import Filter, matching_ids
 from curator_web.demonstrations.moving import move
-from curator_web.demonstrations.proving import take
 from curator_web.demonstrations.recounting import recount
+from curator_web.demonstrations.replay_proofs import store_proof
 from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.users import projects
@@ -53,7 +53,7 @@ def test_what_was_done_to_both_stays_and_undo_brings_both_back(db):  # noqa: F81
     assert (row.dropped, row.edited) == (2, 1)
     assert {("person", who) for who in ("ann", "val", "lea", "bob")} <= facets(db, "rec-1")
     assert ("fixed", "move") in facets(db, "rec-1") and not recount(db, "rec-1")
-    assert found_ids(db, Filter(search="date")) == []
+    assert matching_ids(db, Filter(search="date")) == []
     with db.reading() as session:
         made = [(edit.content["op"], edit.who) for edit in session.scalars(
             select(Edit).where(Edit.demonstration_id == "rec-1").order_by(Edit.number))]
@@ -62,7 +62,7 @@ def test_what_was_done_to_both_stays_and_undo_brings_both_back(db):  # noqa: F81
     do(db, LEA, UNDO)
     assert seen(db) == {"rec-1": 3, PART: 3}
     assert [library.current(db, name) for name in ("rec-1", PART)] == halves
-    assert found_ids(db, Filter(search="date")) == [PART] and not recount(db, PART)
+    assert matching_ids(db, Filter(search="date")) == [PART] and not recount(db, PART)
     do(db, LEA, REDO)
     assert library.current(db, "rec-1") == whole and seen(db) == {"rec-1": 6}
     do(db, LEA, drop("t6"), UNDO, UNDO, UNDO)
@@ -108,7 +108,7 @@ def test_of_more_parts_neighbours_are_joined_in_any_order(db):  # noqa: F811
         do(db, ANN, {"op": "join", "other": last})
     with pytest.raises(InputError, match="nothing follows"):
         do(db, ANN, {"op": "join", "other": middle}, name=last)
-    found = [parts.neighbours(db, library.review(db, name)) for name in ("rec-1", middle, last)]
+    found = [split_links.neighbours(db, library.review(db, name)) for name in ("rec-1", middle, last)]
     assert [(each.before and each.before.id, each.after and each.after.id) for each in found] == [
         (None, middle), ("rec-1", last), (middle, None)]
     do(db, ANN, drop("t6"), name=last)
@@ -117,12 +117,12 @@ def test_of_more_parts_neighbours_are_joined_in_any_order(db):  # noqa: F811
     newest = do(db, ANN, {"op": "end_before", "turn": "t6"}, name=middle)
     do(db, ANN, {"op": "join", "other": middle})
     assert seen(db) == {"rec-1": 5, newest: 1}
-    assert parts.neighbours(db, library.review(db, newest)).before.id == "rec-1"
+    assert split_links.neighbours(db, library.review(db, newest)).before.id == "rec-1"
     do(db, ANN, {"op": "join", "other": newest})
     assert ids(db) == ["t1", "t2", "t3", "t4", "t5", "t6"] and seen(db) == {"rec-1": 6}
     dropped = [turn["id"] for turn in library.current(db, "rec-1")["turns"] if turn["dropped"]]
     assert dropped == ["t4", "t6"] and not recount(db, "rec-1")
-    assert not parts.is_part("rec-1", library.review(db, "rec-1").edits)
+    assert not split_links.is_part("rec-1", library.review(db, "rec-1").edits)
     do(db, ANN, UNDO, UNDO)
     assert seen(db) == {"rec-1": 2, middle: 3, newest: 1} and ids(db, middle) == ["t3", "t4", "t5"]
     do(db, ANN, UNDO, UNDO, name=middle)
@@ -208,7 +208,7 @@ def test_a_proof_is_of_what_was_run_and_counts_again_after_undo(db):  # noqa: F8
     do(db, ANN, SPLIT)
     with db.writing() as session:
         found = library.load(session, "rec-1")
-        take(session, found.row, found.turns, proof_of(found.current()), None)
+        store_proof(session, found.row, found.turns, proof_of(found.current()), None)
     assert library.listed(db, "rec-1").proof == "same"
     do(db, ANN, JOIN)
     assert library.listed(db, "rec-1").proof == "changed"

@@ -69,7 +69,7 @@ def test_a_sample_is_drawn_and_drawn_again(db):
                                         (1, 2**60, LEA, InputError)):
         with pytest.raises(error):
             judging.draw(db, count, seed, account)
-    assert judging.following(db, WIM) is None and judging.standing(db, WIM).drawn == 0
+    assert judging.following(db, WIM) is None and judging.labelling_progress(db, WIM).drawn == 0
     assert judging.draw(db, 2, 7, LEA) == 2
     first = names(db)
     assert judging.draw(db, 50, 1, LEA) == 2 and judging.draw(db, 50, 2, LEA) == 0
@@ -81,13 +81,13 @@ def test_of_drawing_and_labelling_at_once_nothing_is_doubled(db):
         drawn = list(pool.map(lambda seed: judging.draw(db, 2, seed, LEA), range(4)))
         assert sum(drawn) == 6 and len(names(db)) == 6
         list(pool.map(lambda done: judging.label(db, "rec-1", done, ANN), [True, False] * 3))
-    assert judging.standing(db, ANN).labelled == 1
+    assert judging.labelling_progress(db, ANN).labelled == 1
 
 
 def test_one_after_another_is_labelled(app, db):
     judging.draw(db, 3, 0, LEA)
     one, two, three = names(db)
-    asked = judging.asked(db, app.extensions["demotape"].store, one, ANN)
+    asked = judging.labelling_question(db, app.extensions["demotape"].store, one, ANN)
     assert (asked.task, asked.answer, asked.done) == (library.listed(db, one).task, "Done, which date?", None)
     turns = [turn for turn in library.current(db, one)["turns"] if turn["type"] == "browser"]
     assert asked.screenshots == [turn["state"]["screenshot"] for turn in turns]
@@ -100,8 +100,8 @@ def test_one_after_another_is_labelled(app, db):
     assert judging.following(db, ANN) == judging.following(db, ANN, three) == three
     judging.label(db, three, True, ANN)
     assert judging.following(db, ANN) is None
-    assert judging.standing(db, ANN) == judging.Standing(3, 3, 0, 0, three, [])
-    assert judging.standing(db, LEA) == judging.Standing(3, 0, 0, 3, None, [("ann", 3)])
+    assert judging.labelling_progress(db, ANN) == judging.LabellingProgress(3, 3, 0, 0, three, [])
+    assert judging.labelling_progress(db, LEA) == judging.LabellingProgress(3, 0, 0, 3, None, [("ann", 3)])
     for name in ("rec-9", next(each for each in ("rec-1", "rec-2", "rec-3", "rec-4") if each not in names(db))):
         with pytest.raises(NotFound):
             judging.label(db, name, True, ANN)
@@ -111,20 +111,21 @@ def test_what_somebody_may_not_see_is_not_handed_out(db):
     judging.draw(db, 6, 0, LEA)
     choose(db, ["rec-2"], LEA)
     say(db, "rec-2~2", BOB, {"op": "drop", "turn": "t3"})  # so he sees nothing of the other one
-    assert "rec-2" in names(db) and judging.standing(db, BOB).left == 5
+    assert "rec-2" in names(db) and judging.labelling_progress(db, BOB).left == 5
     with pytest.raises(NotFound):
         judging.label(db, "rec-2", True, BOB)
 
 
 def test_verdicts_are_taken_and_replaced(db):
-    assert verdicts.take(db, [verdict("rec-1"), verdict("rec-9"), verdict("rec-1~2")], LEA) == verdicts.Taken(1, 0, 2)
+    assert verdicts.store_verdicts(db, [verdict("rec-1"), verdict("rec-9"), verdict("rec-1~2")],
+                                   LEA) == verdicts.AcceptedVerdicts(1, 0, 2)
     again = [verdict("rec-1", "failure", seconds=2), verdict("rec-1", host="other:1", tokens=(None, None))]
-    assert verdicts.take(db, again, LEA) == verdicts.Taken(1, 1, 0)
+    assert verdicts.store_verdicts(db, again, LEA) == verdicts.AcceptedVerdicts(1, 1, 0)
     assert verdicts.judges(db, LEA) == [verdicts.Judge("llava", "127.0.0.1:8000", 1, 2.0, 900, 30),
                                         verdicts.Judge("llava", "other:1", 1, 1.25, None, None)]
     with pytest.raises(InputError, match="twice"):
-        verdicts.take(db, [verdict("rec-2")] * 2, LEA)
-    for ask in (lambda: verdicts.take(db, again, VAL), lambda: verdicts.judges(db, VAL),
+        verdicts.store_verdicts(db, [verdict("rec-2")] * 2, LEA)
+    for ask in (lambda: verdicts.store_verdicts(db, again, VAL), lambda: verdicts.judges(db, VAL),
                 lambda: verdicts.results(db, VAL), lambda: judging.show(db, VAL, True)):
         with pytest.raises(NotAllowed):
             ask()
@@ -137,7 +138,7 @@ def test_judges_are_held_against_the_majority(db):
     label_all(db, BOB, True, False, False, False)
     label_all(db, VAL, True, False)
     said = ("success", "success", "failure", "success", "unknown", "failure")
-    verdicts.take(db, [verdict(name, each) for name, each in zip(order, said, strict=True)], LEA)
+    verdicts.store_verdicts(db, [verdict(name, each) for name, each in zip(order, said, strict=True)], LEA)
     assert judging.show(db, LEA, False) == 0 and verdicts.results(db, LEA).figures[0][1].judged == 0
     judging.label(db, order[0], False, LEA)
     assert judging.show(db, LEA, False) == 1
@@ -146,7 +147,8 @@ def test_judges_are_held_against_the_majority(db):
     with pytest.raises(Conflict, match="nothing changes your label"):
         judging.label(db, order[0], True, LEA)
     assert judging.show(db, LEA, True) == 5 and judging.following(db, LEA) is None
-    assert judging.standing(db, LEA) == judging.Standing(6, 1, 5, 0, None, [("ann", 5), ("bob", 4), ("lea", 1),
+    assert judging.labelling_progress(db, LEA) == judging.LabellingProgress(6, 1, 5, 0, None,
+                                                                            [("ann", 5), ("bob", 4), ("lea", 1),
                                                                            ("val", 2)])
     found = verdicts.results(db, LEA)
     assert found.labels == dict(zip(order, (True, False, False, False, True), strict=False)) and found.ties == 0
@@ -165,19 +167,19 @@ def test_judges_are_held_against_the_majority(db):
 def test_all_of_it_stays_with_the_project(db):
     judging.draw(db, 6, 0, LEA)
     label_all(db, ANN, *[True] * 6)
-    verdicts.take(db, [verdict(f"rec-{number}") for number in range(1, 7)], LEA)
+    verdicts.store_verdicts(db, [verdict(f"rec-{number}") for number in range(1, 7)], LEA)
     judging.show(db, LEA, True)
     projects.add(db, "other", "Other", LEA)
     moving.move(db, ["rec-1"], "other", LEA)
     there = LEA.__class__("lea", "lead", project="other")
     assert verdicts.results(db, LEA).open == 5 and verdicts.judges(db, LEA)[0].verdicts == 5
-    assert judging.draw(db, 5, 0, there) == 1 and judging.standing(db, there).people == []
+    assert judging.draw(db, 5, 0, there) == 1 and judging.labelling_progress(db, there).people == []
     assert judging.show(db, there, True) == 1 and verdicts.results(db, there).labels == {}
     moving.move(db, ["rec-1"], "main", there)
     change_status(db, "rec-2", "invalid", 1, LEA, "no")
     assert sorted(verdicts.results(db, LEA).labels) == ["rec-1", "rec-3", "rec-4", "rec-5", "rec-6"]
     renaming.rename(db, "ann", "anna")
-    assert judging.standing(db, LEA).people == [("anna", 5)]
+    assert judging.labelling_progress(db, LEA).people == [("anna", 5)]
     assert {row.id for row in listing(db, Filter(), "main").rows} == {f"rec-{number}" for number in range(1, 7)}
 
 
@@ -197,7 +199,7 @@ def test_nobody_sees_what_others_say_before_they_have_labelled_it(app, db):
     judging.draw(db, 6, 0, LEA)
     mark = "zebra crossing"
     for number in range(1, 7):
-        verdicts.take(db, [verdict(f"rec-{number}", "unknown", reason=f"{mark} {number}")], LEA)
+        verdicts.store_verdicts(db, [verdict(f"rec-{number}", "unknown", reason=f"{mark} {number}")], LEA)
     label_all(db, ANN, *[True] * 6)
     client, addresses = app.test_client(), asked_of(app)
     assert len(addresses) > 80 and "/judging/rec-1" in addresses and "/api/judging/results" in addresses

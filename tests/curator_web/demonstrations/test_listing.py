@@ -13,7 +13,7 @@ from curator_web.db.database import migrate, open_database
 from curator_web.db.job_models import Job
 from curator_web.db.models import Demonstration, Facet, SecondReview, Upload
 from curator_web.db.patterns import compiled
-from curator_web.demonstrations import listing, texts
+from curator_web.demonstrations import listing, search_index
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.listing import Filter, read_filter, sites
 from curator_web.demonstrations.workflow import edit
@@ -46,7 +46,7 @@ def many(db):
                 status=("draft", "submitted")[number % 2], version=1, turns=number % 10, dropped=0, edited=0,
                 checks=number % 3, recorded_at=time, imported_at=time, changed_at=time))
             session.flush()
-            texts.keep(session, name, f"s{number % 7}.example", f"Task {number} émigré")
+            search_index.store_text(session, name, f"s{number % 7}.example", f"Task {number} émigré")
             for facet, value in (("intent", "click"), ("intent", ("hover", "drag", "copy")[number % 3])):
                 session.add(Facet(facet=facet, value=value, demonstration_id=name, count=1))
     return db
@@ -133,7 +133,7 @@ def test_each_project_has_its_own_however_often_something_is_met(many, monkeypat
 def test_an_address_that_makes_no_sense_shows_the_list(many):
     sought = read_filter({"status": "melted", "sort": "password", "order": "up", "since": "yesterday", "more": "1"})
     assert sought == Filter()
-    assert sought.given(status="draft") == {"status": "draft"}
+    assert sought.parameters(status="draft") == {"status": "draft"}
     for after in ("x", "e30", "WyJhZnRlciIsICJ0dXJucyIsIDEsICJ4Il0", "\ud83d", "é", "Ww"):
         with pytest.raises(InputError, match="field after"):
             listing.listing(many, Filter(after=after))
@@ -224,7 +224,7 @@ def test_packages_on_their_way_and_second_reviews_come_along_from_an_older_versi
     (r"\(abc\)", [["abc"]]), ("[)]abc", [["abc"]]), (r"[\]|x]abc", [["abc"]]), ("abc|", [["abc"], []]),
 ])
 def test_what_a_pattern_needs_stands_in_all_that_it_matches(pattern, needed):
-    assert texts.needed_texts(pattern) == needed
+    assert search_index.needed_texts(pattern) == needed
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -237,4 +237,4 @@ def test_no_match_lacks_what_its_pattern_needs(pattern, searched):
         found = compiled(pattern).search(searched)
     except InputError:
         return
-    assert not found or any(all(each in searched for each in every) for every in texts.needed_texts(pattern))
+    assert not found or any(all(each in searched for each in every) for every in search_index.needed_texts(pattern))

@@ -7,7 +7,7 @@ import pytest
 
 from curator_web import create_app
 from curator_web.db.models import Demonstration
-from curator_web.demonstrations import adjudicating, deleting, leases, library, pairing, pairs, sight
+from curator_web.demonstrations import adjudicating, deleting, leases, library, pairing, pairs, visibility
 from curator_web.demonstrations.agreement import agreement
 from curator_web.demonstrations.comments import add_comment, questions_for
 from curator_web.demonstrations.copies import chosen
@@ -42,7 +42,7 @@ def db(app):
 
 
 def state(db) -> str:
-    return pairs.found(db, "rec-1").state
+    return pairs.find_pair(db, "rec-1").state
 
 
 def test_the_share_chooses_always_the_same(app, db, tmp_path):
@@ -60,9 +60,10 @@ def test_the_share_chooses_always_the_same(app, db, tmp_path):
     assert library.review(db, COPY).base == library.review(db, "rec-1").base | {"id": COPY}
 
 
-@pytest.mark.parametrize("few", [sight.FEW, 0])  # what is hidden is named in a query, or asked for in it
+@pytest.mark.parametrize("few",
+                         [visibility.MAX_INLINE_IDS, 0])  # what is hidden is named in a query, or asked for in it
 def test_nobody_annotates_both_or_sees_the_other(app, db, monkeypatch, few):
-    monkeypatch.setattr(sight, "FEW", few)
+    monkeypatch.setattr(visibility, "MAX_INLINE_IDS", few)
     assert pairing.choose(db, ["rec-1"], LEA) == 1 and pairing.choose(db, ["rec-1"], LEA) == 0
     assert leases.take_next(db, ANN).id == "rec-1"
     say(db, "rec-1", ANN, {"op": "label", "label": "difficulty", "said": ["hard"]})
@@ -101,7 +102,7 @@ def test_nobody_annotates_both_or_sees_the_other(app, db, monkeypatch, few):
         adjudicating.compare(db, "rec-1", VAL)
     give(db, COPY, BOB)
     assert state(db) == pairs.TO_COMPARE and "draft" not in actions(
-        library.listed(db, "rec-1"), ANN, pairs.found(db, "rec-1"))
+        library.listed(db, "rec-1"), ANN, pairs.find_pair(db, "rec-1"))
 
 
 def test_where_they_differ_somebody_else_settles_it(app, db):
@@ -155,7 +156,8 @@ def test_nobody_is_told_of_what_they_may_not_see(app, db):
     leases.assign(db, [COPY], "bob", LEA)
     add_comment(db, "rec-1", ANN, "See @bob and @lea", kind="question")  # bob recorded it, too
     add_comment(db, COPY, BOB, "See @ann, @wim and @lea")
-    told_of = {who.name: [(each.kind, each.about) for each in reading.told(db, who)] for who in (ANN, BOB, WIM, LEA)}
+    told_of = {who.name: [(each.kind, each.about) for each in reading.latest_notifications(db, who)]
+               for who in (ANN, BOB, WIM, LEA)}
     task = library.listed(db, COPY).task
     assert told_of == {"ann": [], "bob": [("assigned", task)], "wim": [],
                        "lea": [("mentioned", task), ("mentioned", "Fly")]}

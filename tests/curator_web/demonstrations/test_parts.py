@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from curator_web import create_app
 from curator_web.db.models import AuditLine, Demonstration, Edit, Facet
-from curator_web.demonstrations import deleting, library, pairing, parts
+from curator_web.demonstrations import deleting, library, pairing, split_links
 from curator_web.demonstrations.comments import add_comment, comments_of
 from curator_web.demonstrations.leases import take_next
-from curator_web.demonstrations.listing import Filter, found_ids
+from curator_web.demonstrations.listing import Filter, matching_ids
 from curator_web.demonstrations.moving import move
 from curator_web.demonstrations.recounting import recount
 from curator_web.demonstrations.workflow import change_status, edit
@@ -79,7 +79,7 @@ def test_both_have_their_turns_tasks_and_counts_and_undo_makes_them_one_again(db
     assert first.state_after == whole["turns"][3]["state"] and part.state_after is None
     assert facets(db, PART) >= {("intent", "textInput"), ("fixed", "set_task"), ("person", "ann"), ("person", "bob")}
     assert ("intent", "click") not in facets(db, PART) and ("intent", "submit") not in facets(db, "rec-1")
-    assert found_ids(db, Filter(search="date")) == [PART] and not recount(db, PART) and not recount(db, "rec-1")
+    assert matching_ids(db, Filter(search="date")) == [PART] and not recount(db, PART) and not recount(db, "rec-1")
     with db.reading() as session:
         who = session.scalars(select(Edit.who).where(Edit.demonstration_id == PART).order_by(Edit.number)).all()
     assert who == ["ann"] * 3  # what was done before is known of both
@@ -128,7 +128,7 @@ def test_what_is_said_at_a_turn_goes_with_it(db):
     assert [each.text for each in comments_of(db, "rec-1")] == ["Of all"]
     assert [each.text for each in comments_of(db, PART)] == ["Which date?", "Any"]
     assert (library.listed(db, "rec-1").open_comments, library.listed(db, PART).open_comments) == (1, 1)
-    told = next(each for each in reading.told(db, BOB) if each.row.comment == said.id)
+    told = next(each for each in reading.latest_notifications(db, BOB) if each.row.comment == said.id)
     assert told.row.demonstration_id == PART and told.turn == "t5"
     add_comment(db, PART, LEA, "Later", turn="t6")
     do(db, ANN, UNDO)
@@ -153,8 +153,8 @@ def test_parts_are_split_again_and_are_taken_back_from_the_last(db):
     assert seen(db) == {"rec-1": 6}
     again = do(db, ANN, {"op": "end_before", "turn": "t5"})  # not the one that was set aside
     assert again not in (PART, earlier) and seen(db) == {"rec-1": 4, again: 2}
-    assert parts.id_of("r" * 100, 7) == parts.id_of("r" * 100, 7) != parts.id_of("r" * 99 + "s", 7)
-    assert len(parts.id_of("r" * 100, 7)) <= 100
+    assert split_links.id_of("r" * 100, 7) == split_links.id_of("r" * 100, 7) != split_links.id_of("r" * 99 + "s", 7)
+    assert len(split_links.id_of("r" * 100, 7)) <= 100
 
 
 @pytest.mark.parametrize("wrong", [SPLIT | {"turn": "t1"}, SPLIT | {"turn": "t9"}, {"op": "begin_at", "turn": "t3",

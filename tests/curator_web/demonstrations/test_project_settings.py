@@ -83,7 +83,7 @@ def found(db, **sought) -> list[str]:
 def test_what_cannot_be_set_is_refused_and_nothing_is_set(db, set_, given, said):
     with pytest.raises(InputError, match=said):
         set_(review_steps=1, **{"answers_shown": True} | given) if "review_steps" not in given else set_(**given)
-    assert project_settings.told(db, "main") == {
+    assert project_settings.settings_fields(db, "main") == {
         "unused_intents": [], "unused_checks": [], "review_steps": 2, "training_first": False, "pass_mark": 0.8,
         "splits": None}
 
@@ -101,7 +101,7 @@ def test_only_a_lead_sets_and_it_is_written_down(db, set_):
     rule = project_settings.split_rule(db, "main")
     assert (rule["seed"], rule["valid"]) == (7, 0.1)
     set_(splits=None)
-    assert project_settings.told(db, "main")["splits"] is None
+    assert project_settings.settings_fields(db, "main")["splits"] is None
 
 
 # ---- intents -------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_what_is_moved_or_restored_is_counted_by_its_project(app, db, set_):
 def test_what_waits_to_be_counted_is_counted_once(db, set_, app):
     with db.writing() as session:
         for ids in (["rec-1"], None, ["rec-1"], None):
-            recounting.ask(session, "main", "lea", ids)
+            recounting.queue_recount(session, "main", "lea", ids)
     assert len(work(app.extensions["demotape"].jobs)) == 2
 
 

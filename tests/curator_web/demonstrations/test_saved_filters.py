@@ -48,7 +48,7 @@ def test_what_is_no_filter_is_refused(db, name, sought):
 
 
 def test_nobody_keeps_more_than_there_is_room_for(db, monkeypatch):
-    monkeypatch.setattr(saved_filters, "MOST", 2)
+    monkeypatch.setattr(saved_filters, "MAX_FILTERS", 2)
     for number in range(2):
         saved_filters.save(db, ANN, str(number), DRAFTS)
     saved_filters.save(db, ANN, "1", Filter(search="x"))

@@ -7,9 +7,9 @@ from sqlalchemy import event, select
 
 from curator_web import create_app
 from curator_web.db.models import BaseTurns, Demonstration
-from curator_web.demonstrations import library, pairing, soundness
+from curator_web.demonstrations import library, pairing, validation_cache
 from curator_web.demonstrations.editing import add_edit
-from curator_web.errors import DatabaseAway
+from curator_web.errors import DatabaseUnavailable
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import LEA, add_people
 
@@ -87,7 +87,7 @@ def test_a_database_that_takes_nothing_keeps_no_page_from_being_shown(held, page
     add_edit(held.db, "rec-1", {"op": "drop", "turn": "t3"}, 1)
     forbid = {"sqlite": "PRAGMA query_only=ON", "postgresql": "SET TRANSACTION READ ONLY"}[held.db.engine.dialect.name]
     event.listen(held.db.engine, "begin", lambda connection: connection.exec_driver_sql(forbid))
-    with pytest.raises(DatabaseAway):
+    with pytest.raises(DatabaseUnavailable):
         add_edit(held.db, "rec-1", {"op": "drop", "turn": "t4"}, 2)
     for _ in range(2):
         assert page().status_code == 200
@@ -95,7 +95,7 @@ def test_a_database_that_takes_nothing_keeps_no_page_from_being_shown(held, page
 
 
 def test_other_rules_look_through_all_again(held, looked, monkeypatch):
-    monkeypatch.setattr(soundness, "_rules", lambda: "others")
+    monkeypatch.setattr(validation_cache, "_rules", lambda: "others")
     assert exported(held) == ["rec-1"] and looked == ["rec-1"]
     assert exported(held) == ["rec-1"] and looked == ["rec-1"]
 
@@ -106,5 +106,5 @@ def test_a_copy_is_known_by_a_digest_of_its_own(app, held, looked):
     for _ in range(2):
         found: dict[str, str] = {}
         library.review(held.db, "rec-1~2").checked(found)
-        soundness.note(held.db, found)
+        validation_cache.note(held.db, found)
     assert looked == ["rec-1~2"] and sound(held.db, "rec-1~2") not in (sound(held.db), None)

@@ -15,7 +15,7 @@ from curator_web.demonstrations import (
     moving,
     pairing,
     training,
-    tries,
+    training_attempts,
 )
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.labels import define
@@ -90,7 +90,7 @@ def test_new_annotators_get_it_first_and_see_no_answer(app, db):
     assert leases.take_next(db, VAL) is None or leases.take_next(db, VAL).id == "rec-3"  # who reviews is not trained
     assert library.review(db, name).base == library.review(db, "rec-1").base | {"id": name}
     add_comment(db, name, ANN, "Is it that, @bob and @lea?")
-    assert [len(reading.told(db, who)) for who in (BOB, LEA)] == [0, 1]
+    assert [len(reading.latest_notifications(db, who)) for who in (BOB, LEA)] == [0, 1]
     client, addresses = app.test_client(), ("/api/demonstrations/{}/turns", "/api/demonstrations/{}/comments",
                                             "/demonstrations/{}/changes")
     for who, each, code in (("ann", "rec-1", 404), ("bob", name, 404), ("val", name, 404), ("ann", name, 200),
@@ -109,7 +109,7 @@ def test_new_annotators_get_it_first_and_see_no_answer(app, db):
         say(db, name, ANN, {"op": "end_before", "turn": "t3"})
     with pytest.raises(NotAllowed):
         give(db, name, ANN, "approved")
-    assert actions(library.listed(db, name), LEA, tried=tries.found(db, name)) == ()
+    assert actions(library.listed(db, name), LEA, attempt=training_attempts.find_attempt(db, name)) == ()
     with pytest.raises(InputError):
         pairing.choose(db, ["rec-1"], LEA)
 
@@ -122,7 +122,7 @@ def test_an_answer_is_held_against_the_known_one(app, db):
     say(db, name, ANN, KNOWN[0], KNOWN[1] | {"said": ["easy"]}, {"op": "drop", "turn": "t5"})
     give(db, name, ANN)
     assert library.listed(db, name).status == "submitted"  # no review step approves it
-    found = tries.compare(db, name, ANN)
+    found = training_attempts.compare(db, name, ANN)
     assert [(each.what, each.turn, differences.counts(each, found.labels)) for each in found.differences] == [
         ("label", None, True), ("intent", "t3", True), ("label", "t4", False), ("dropped", "t5", True)]
     assert (found.tried.agreed, found.tried.points, found.standing.share) == (1, 4, 0.25)
@@ -142,7 +142,7 @@ def test_an_answer_is_held_against_the_known_one(app, db):
     second = leases.take_next(db, ANN, after=name).id
     assert second == "rec-2~t1"
     give(db, second, ANN)
-    assert tries.compare(db, second, ANN).tried.points == 0 and states(db)["ann"] == "below"
+    assert training_attempts.compare(db, second, ANN).tried.points == 0 and states(db)["ann"] == "below"
     assert leases.take_next(db, ANN) is None and training.waits(db, ANN)
     told = client.get("/api/training", headers={"Authorization": f"Bearer {app.tokens['lea']}"}).json
     [ann, bob] = told["people"]
@@ -175,8 +175,8 @@ def test_leads_give_it_again_or_let_through(app, db):
         [line] = session.scalars(select(AuditLine).where(AuditLine.what == "training again"))
     assert line.details == {"project": "main", "of": "ann", "answers": {"rec-1": [0, 3]}}
     with pytest.raises(NotFound):  # the known answer is hidden again
-        tries.compare(db, name, ANN)
-    assert tries.compare(db, name, LEA).tried.points == 3
+        training_attempts.compare(db, name, ANN)
+    assert training_attempts.compare(db, name, LEA).tried.points == 3
     again = leases.take_next(db, ANN).id
     assert again == "rec-1~t2"
     say(db, again, ANN, *KNOWN)

@@ -165,10 +165,10 @@ def test_a_second_review_tells_whether_anything_was_changed(db, fill, change):
 def test_an_edit_that_is_sent_again_under_its_key_is_made_once(db, fill):
     fill()
     first = edit(db, "rec-1", DROP, 1, ANN, "key-1")
-    assert (first.version, first.again) == (2, False)
+    assert (first.version, first.was_replayed) == (2, False)
     edit(db, "rec-1", {"op": "drop", "turn": "t3"}, 2, ANN, "key-2")
     again = edit(db, "rec-1", DROP, 1, ANN, "key-1")
-    assert (again.version, again.again) == (2, True)  # what it led to, not what others did since
+    assert (again.version, again.was_replayed) == (2, True)  # what it led to, not what others did since
     assert len(review(db, "rec-1").edits) == 2
     with pytest.raises(Conflict, match="key"):
         edit(db, "rec-1", {"op": "drop", "turn": "t4"}, 3, ANN, "key-1")

@@ -18,9 +18,9 @@ from curator_web.db.job_models import Job
 from curator_web.demonstrations.figures import figures, set_goal
 from curator_web.demonstrations.library import import_recording, review
 from curator_web.demonstrations.workflow import change_status, edit
-from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreAway
-from curator_web.jobs.queue import OFTEN, TRIES, Jobs
-from curator_web.storage.room import expect_room
+from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreUnavailable
+from curator_web.jobs.queue import MAX_ATTEMPTS, PAUSE_AFTER_STOPS, Jobs
+from curator_web.storage.disk_space import require_room
 from curator_web.users import Account
 from curator_web.web import charts
 from demotape.importing import import_package
@@ -121,7 +121,7 @@ def test_what_fails_says_why_and_our_own_faults_tell_nothing(db):
 
 def test_a_job_that_the_store_fails_says_so(db):
     def work(*_):
-        raise StoreAway("a bucket's name")
+        raise StoreUnavailable("a bucket's name")
     jobs = Jobs(db, {"export": work}, silence=timedelta(seconds=30))
     queue_export(db)
     jobs._do(jobs._claim())
@@ -142,15 +142,15 @@ def test_a_job_that_the_store_fails_says_so(db):
         kept.waits_since, kept.next_at = began - timedelta(days=8), None
     jobs._do(jobs._claim())
     job, = jobs.latest("export")
-    assert (job.state, job.note, job.waits_since) == ("failed", StoreAway.told, None)
+    assert (job.state, job.note, job.waits_since) == ("failed", StoreUnavailable.message, None)
     for who, error in ((ANN, NotAllowed), (Account("lea", "lead", project="b"), NotFound)):
         with pytest.raises(error):
-            jobs.again(job.id, who)
+            jobs.retry(job.id, who)
     jobs._kinds = {"export": lambda *_: {"well": True}}
-    jobs.again(job.id, LEA)
+    jobs.retry(job.id, LEA)
     assert ended(jobs, job.id).result == {"well": True} and jobs.failed("main") == []
     with pytest.raises(Conflict):
-        jobs.again(job.id, LEA)
+        jobs.retry(job.id, LEA)
 
 
 def _written(path):
@@ -161,7 +161,7 @@ def _written(path):
 
 
 @pytest.mark.parametrize("fails", [
-    lambda *_: _written("x"), lambda *_: expect_room(Path.cwd(), 1 << 60),
+    lambda *_: _written("x"), lambda *_: require_room(Path.cwd(), 1 << 60),
     lambda *_: (_ for _ in ()).throw(DiskFull("x"))])
 def test_a_job_that_meets_a_full_disk_waits_for_room(db, fails):
     jobs = Jobs(db, {"export": fails}, silence=timedelta(seconds=30))
@@ -184,7 +184,7 @@ def test_what_only_says_that_a_disk_is_full_fails(db):
 def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
     jobs = Jobs(db, {"export": lambda *_: {"again": True}}, silence=timedelta(seconds=30))
     with db.writing() as session:
-        for tries, silent in ((1, 60), (1, 10), (OFTEN, 60), (TRIES, 120)):
+        for tries, silent in ((1, 60), (1, 10), (PAUSE_AFTER_STOPS, 60), (MAX_ATTEMPTS, 120)):
             session.add(Job(kind="export", who="lea", state="running", arguments={}, note="", result={}, worker="gone",
                             tries=tries, made_at=datetime.now(UTC),
                             beat_at=datetime.now(UTC) - timedelta(seconds=silent)))

@@ -3,7 +3,7 @@
 import pytest
 
 from curator_web import create_app
-from curator_web.web import apart
+from curator_web.web import sandboxed
 from demotape import importing
 from pipeline.sandbox import Allowance, Processes
 from tests.support import hostile_work
@@ -54,7 +54,7 @@ def test_a_page_that_takes_too_much_is_refused_and_the_next_is_shown(app, tmp_pa
     state = client.get("/api/demonstrations/rec-1/turns").json["turns"][2]["state"]
     address = f"/snapshot/rec-1/{state['dom']}"
     monkeypatch.setattr("curator_web.web.blobs._page", hostile_work.swell)
-    monkeypatch.setattr(apart, "_WHOLE", Allowance(1, 200 << 20, 10))
+    monkeypatch.setattr(sandboxed, "_ALLOWANCE", Allowance(1, 200 << 20, 10))
     answer = client.get(address)
     assert answer.status_code == 400 and "needs more than 200 MiB of memory" in answer.text
     monkeypatch.undo()

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import proving
+from curator_web.demonstrations import replay_proofs
 from curator_web.demonstrations.editing import add_edit
 from curator_web.demonstrations.library import exportable, import_recording, listed, load
-from curator_web.demonstrations.listing import Filter, found_ids
+from curator_web.demonstrations.listing import Filter, matching_ids
 from curator_web.errors import Conflict, InputError
 from curator_web.jobs import replays
 from pipeline import proofs
@@ -62,7 +62,7 @@ def test_a_proof_is_kept_and_follows_the_edits(services):
     job = ended(services, begin(services))
     assert (job.state, job.result["verdicts"], job.result["demonstration"]) == ("done", {"same": 1}, "rec-1")
     assert listed(services.db, "rec-1").proof == "same"
-    kept = proving.of(services.db, "rec-1")
+    kept = replay_proofs.stored_proof(services.db, "rec-1")
     assert kept.who == "ann" and services.store.open("rec-1").blob(kept.content["turns"][0]["shown"]) == screenshot(50)
     version = add_edit(services.db, "rec-1", TYPED, 1)
     assert listed(services.db, "rec-1").proof == "changed"
@@ -70,8 +70,8 @@ def test_a_proof_is_kept_and_follows_the_edits(services):
     version = add_edit(services.db, "rec-1", {"op": "undo"}, version)
     add_edit(services.db, "rec-1", {"op": "undo"}, version)
     assert listed(services.db, "rec-1").proof == "same"  # it does again what was run
-    assert found_ids(services.db, Filter(proof="same")) == ["rec-1"]
-    assert found_ids(services.db, Filter(proof="changed")) == []
+    assert matching_ids(services.db, Filter(proof="same")) == ["rec-1"]
+    assert matching_ids(services.db, Filter(proof="changed")) == []
 
 
 def test_what_is_said_of_it_does_not_change_what_is_run(services):
@@ -87,7 +87,7 @@ def test_only_what_is_proven_is_exported(app, services, tmp_path):
     proven = proof_of(next(exportable(services.db, services.store)).demonstration)
     with services.db.writing() as session:
         found = load(session, "rec-1", lock=True)
-        proving.take(session, found.row, found.turns, proven, "ann")
+        replay_proofs.store_proof(session, found.row, found.turns, proven, "ann")
     sources = list(exportable(services.db, services.store, Selection(proven=True)))
     assert [(each.id, each.review.proof) for each in sources] == [("rec-1", "same")]
     for verdict, reason in (("differs", "not proven: differs"), ("", "not run again"), ("changed", "changed")):
@@ -149,7 +149,7 @@ def test_pages_and_api_show_it(app, services):
     services.jobs.close()
     page = client.get(name).text
     assert "Recorded" in page and "the text &lt;b&gt;Seattle" in page.replace("The", "the") and "<b>" not in page
-    shown = proving.of(services.db, "rec-1").content["turns"][0]["shown"]
+    shown = replay_proofs.stored_proof(services.db, "rec-1").content["turns"][0]["shown"]
     assert client.get(f"/blobs/rec-1/{shown}").status_code == 200
     proof = client.get(f"/api{name}").json
     assert proof["verdict"] == "equivalent" and len(proof["turns"]) == 4

@@ -43,7 +43,7 @@ def db(app):
 
 
 def told(db, account) -> list[tuple]:
-    return [(each.kind, each.by, each.count) for each in reading.told(db, account)]
+    return [(each.kind, each.by, each.count) for each in reading.latest_notifications(db, account)]
 
 
 @pytest.mark.parametrize(("text", "names"), [
@@ -67,7 +67,7 @@ def test_each_is_told_once_and_nobody_of_their_own_deeds(db):
     comments.add_comment(db, "rec-1", VAL, "Which?", kind="question", turn="t3")
     comments.add_comment(db, "rec-1", BOB, "Good")
     assert told(db, ANN) == [("commented", "bob", 1), ("asked", "val", 1), ("mentioned", "val", 1)]
-    assert [each.turn for each in reading.told(db, ANN)] == [None, "t3", None]
+    assert [each.turn for each in reading.latest_notifications(db, ANN)] == [None, "t3", None]
     with pytest.raises(InputError):
         comments.add_comment(db, "rec-1", VAL, "@wim", turn="nowhere")
     assert told(db, WIM) == []
@@ -104,28 +104,29 @@ def test_who_began_a_job_is_told_of_its_end(db):
             jobs.close()
             jobs = Jobs(db, {"import": work})
     assert told(db, ANN) == [("job-failed", None, 1), ("job-done", None, 1)]
-    assert [(each.demonstration_id, each.work) for each in reading.told(db, ANN)] == [(None, "import"),
-                                                                                      ("rec-1", "import")]
+    assert [(each.demonstration_id, each.work) for each in reading.latest_notifications(db, ANN)] == [(None, "import"),
+                                                                                                      ("rec-1",
+                                                                                                       "import")]
 
 
 def test_what_is_read_goes_in_the_end_and_who_left_sees_nothing(db):
     for number in range(2):
         comments.add_comment(db, f"rec-{number}", VAL, "Good")
-    newest = reading.told(db, ANN)[0]
+    newest = reading.latest_notifications(db, ANN)[0]
     assert (reading.unread(db, ANN), reading.unread(db, BOB)) == (2, 0)
     assert reading.mark_read(db, BOB, [newest.id]) == 0 and reading.mark_read(db, ANN, [newest.id]) == 1
-    assert [each.read_at is None for each in reading.told(db, ANN)] == [True, False]
-    assert len(reading.told(db, ANN, only_unread=True)) == reading.unread(db, ANN) == 1
+    assert [each.read_at is None for each in reading.latest_notifications(db, ANN)] == [True, False]
+    assert len(reading.latest_notifications(db, ANN, only_unread=True)) == reading.unread(db, ANN) == 1
     with db.writing() as session:
         session.execute(update(Notification).values(made_at=datetime.now(UTC) - timedelta(days=100)))
         session.execute(update(Notification).where(Notification.id == newest.id)
-                        .values(read_at=datetime.now(UTC) - reading.KEPT_FOR - timedelta(hours=1)))
+                        .values(read_at=datetime.now(UTC) - reading.RETENTION - timedelta(hours=1)))
     reading.forget_old(db)
-    assert len(reading.told(db, ANN)) == 1
+    assert len(reading.latest_notifications(db, ANN)) == 1
     deleting.delete(db, ["rec-0"], LEA)
-    assert reading.told(db, ANN)[0].about is None
+    assert reading.latest_notifications(db, ANN)[0].about is None
     projects.set_member(db, "main", "ann", None, LEA)
-    assert (reading.unread(db, ANN), reading.told(db, ANN)) == (0, [])
+    assert (reading.unread(db, ANN), reading.latest_notifications(db, ANN)) == (0, [])
     comments.add_comment(db, "rec-1", VAL, "@ann")
     projects.set_member(db, "main", "ann", "annotator", LEA)
     assert reading.unread(db, ANN) == 1  # of what happened meanwhile they are not told

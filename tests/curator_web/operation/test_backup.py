@@ -88,7 +88,7 @@ def in_use(url: str, store, folder: Path):
     store.files.put("uploads/half.zip", 0, 0, b"first")
     (folder / "1.zip").write_bytes(b"PK an export")
     (store.data_dir / "exports").mkdir(exist_ok=True)
-    store.files.keep("exports/1.zip", folder / "1.zip")
+    store.files.save("exports/1.zip", folder / "1.zip")
     return app, db
 
 
@@ -126,7 +126,7 @@ def test_what_is_restored_is_what_was_backed_up(source, target, tmp_path, place,
         assert made.id == waiting.id + 1  # the count of ids goes on
         assert not session.scalars(select(Upload)).all() and not session.scalars(select(UploadedChunk)).all()
         assert session.scalars(select(AuditLine.what).order_by(AuditLine.id.desc())).first() == "backup restored"
-    with other.files.whole("uploads/pack-1.zip", waiting.arguments.get("pieces", 0)) as path:
+    with other.files.assembled("uploads/pack-1.zip", waiting.arguments.get("pieces", 0)) as path:
         assert path.read_bytes() == b"first2nd"
     for each in (db, restored, again.extensions["demotape"].db):
         each.close()

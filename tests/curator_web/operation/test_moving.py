@@ -30,7 +30,7 @@ def test_to_s3_and_back_with_everybody_signed_in(tmp_path, motos):
     import_recording(db, store, make_recording(tmp_path))
     (tmp_path / "1.zip").write_bytes(b"PK an export")
     (data / "exports").mkdir()
-    store.files.keep("exports/1.zip", tmp_path / "1.zip")
+    store.files.save("exports/1.zip", tmp_path / "1.zip")
     options = ["--db", url, "--data", data, "--endpoint-url", motos]
     code, told = run("move", "--to", blobs, *options)
     assert code == 0 and " 0 there already" in told and store.holds("rec-1")

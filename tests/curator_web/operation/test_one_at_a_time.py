@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from curator_web.db.database import open_database
-from curator_web.db.one_at_a_time import SHORT, OneAtATime, stepping_aside
+from curator_web.db.request_lock import SHORT, OneAtATime, stepping_aside
 
 
 class App:

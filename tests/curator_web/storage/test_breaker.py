@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from curator_web.db import patience
-from curator_web.errors import StoreAway
-from curator_web.storage import breaker, places
+from curator_web.db import timeouts
+from curator_web.errors import StoreUnavailable
+from curator_web.storage import breaker, bulkhead
 from curator_web.storage.breaker import Breaker
+from curator_web.storage.bulkhead import Bulkhead
 from curator_web.storage.objects import Objects
-from curator_web.storage.places import Places
 from tests.support.waiting import wait_until
 
 
@@ -27,17 +27,17 @@ def test_another_process_is_told_what_one_found_out(tmp_path, shares):
     answers = []
     shared = tmp_path / "away" if shares else None
     one, other = Breaker(lambda: bool(answers), shared), Breaker(lambda: pytest.fail("it is asked by one"), shared)
-    one.expect_closed(), other.expect_closed()
+    one.require_closed(), other.require_closed()
     one.open("it does not answer\nat all")
-    with pytest.raises(StoreAway, match="does not answer"):
-        one.expect_closed()
+    with pytest.raises(StoreUnavailable, match="does not answer"):
+        one.require_closed()
     assert other.is_open == shares
     if shares:
-        with pytest.raises(StoreAway, match="does not answer"):
-            other.expect_closed()
+        with pytest.raises(StoreUnavailable, match="does not answer"):
+            other.require_closed()
     answers.append(True)
     assert wait_until(lambda: not one.is_open and not other.is_open)
-    one.expect_closed(), other.expect_closed()
+    one.require_closed(), other.require_closed()
     assert not list(tmp_path.iterdir())
 
 
@@ -47,11 +47,11 @@ def test_the_word_of_a_process_that_was_killed_holds_for_a_while_only(tmp_path):
     waiting = Breaker(lambda: True, shared)
     assert waiting.is_open
     shared.write_text("")  # as another process finds it that reads while it is written
-    with pytest.raises(StoreAway, match="the service does not answer; it is asked again"):
-        waiting.expect_closed()
+    with pytest.raises(StoreUnavailable, match="the service does not answer; it is asked again"):
+        waiting.require_closed()
     os.utime(shared, (time.time() - 60,) * 2)
     assert not waiting.is_open
-    waiting.expect_closed()
+    waiting.require_closed()
 
 
 def test_where_nothing_can_be_written_each_finds_out_by_itself(tmp_path):
@@ -63,13 +63,13 @@ def test_where_nothing_can_be_written_each_finds_out_by_itself(tmp_path):
     assert wait_until(lambda: not one.is_open)
 
 
-@pytest.mark.parametrize("long, taken", [(0.05, places.MOST), (60.0, places.PLACES)])
+@pytest.mark.parametrize("long, taken", [(0.05, bulkhead.MAX_SLOW_THREADS), (60.0, bulkhead.MAX_CONCURRENT)])
 def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch, long, taken):
-    monkeypatch.setattr(places, "LONG", long)
-    waiting, go_on, ended = Places(), threading.Event(), []
+    monkeypatch.setattr(bulkhead, "SLOW_AFTER_S", long)
+    waiting, go_on, ended = Bulkhead(), threading.Event(), []
 
     def wait():
-        with waiting.one("s3://b"):
+        with waiting.acquire("s3://b"):
             go_on.wait()
         ended.append(True)
 
@@ -78,25 +78,25 @@ def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch, long, 
 
     def refused():
         try:
-            with waiting.one("s3://b"):
+            with waiting.acquire("s3://b"):
                 return False
-        except StoreAway as error:
+        except StoreUnavailable as error:
             return f"s3://b: keeps {taken} others waiting" in str(error)
 
     assert wait_until(refused)
     go_on.set()
     assert wait_until(lambda: len(ended) == taken)
-    with waiting.one("s3://b"), pytest.raises(ValueError), waiting.one("s3://b"):
+    with waiting.acquire("s3://b"), pytest.raises(ValueError), waiting.acquire("s3://b"):
         raise ValueError
     assert not refused()
 
 
 def test_who_comes_while_all_places_are_taken_shortly_gets_one(monkeypatch):
-    monkeypatch.setattr(places, "FOR_A_PLACE", 10.0)
-    waiting, done = Places(), []
+    monkeypatch.setattr(bulkhead, "ACQUIRE_TIMEOUT_S", 10.0)
+    waiting, done = Bulkhead(), []
 
     def take():
-        with waiting.one("s3://b"):
+        with waiting.acquire("s3://b"):
             time.sleep(0.01)
         done.append(True)
 
@@ -110,7 +110,7 @@ def test_who_comes_while_all_places_are_taken_shortly_gets_one(monkeypatch):
 
 def test_a_page_waits_for_no_storage_for_which_others_wait(monkeypatch):
     """Jobs do: nobody waits for them."""
-    monkeypatch.setattr(places, "LONG", 0.05)
+    monkeypatch.setattr(bulkhead, "SLOW_AFTER_S", 0.05)
     with socket.create_server(("127.0.0.1", 0), backlog=50) as silent:
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "x")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "x")
@@ -119,20 +119,21 @@ def test_a_page_waits_for_no_storage_for_which_others_wait(monkeypatch):
 
         def ask(somebody):
             if somebody:
-                patience.limit_statements()
+                timeouts.limit_statements()
             try:
                 objects.exists("a")
-            except StoreAway as error:
+            except StoreUnavailable as error:
                 told.append((somebody, "others waiting" in str(error)))
 
         threads = [threading.Thread(target=ask, args=(somebody,)) for somebody in (True, True, False)]
         for thread in threads:
             thread.start()
-        since = objects._places._since
-        assert wait_until(lambda: len(since) == places.MOST and time.monotonic() - max(since.values()) > places.LONG)
+        since = objects._bulkhead._since
+        assert wait_until(lambda: len(since) == bulkhead.MAX_SLOW_THREADS
+                     and time.monotonic() - max(since.values()) > bulkhead.SLOW_AFTER_S)
         ask(True)
         assert told == [(True, True)], "the page waited for its own answer"
-        patience.unlimit_statements()
+        timeouts.unlimit_statements()
         for thread in threads:
             thread.join()
         assert told.count((False, False)) == 1 and (False, True) not in told

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from curator_web import create_app
 from curator_web.demonstrations.library import exportable, import_recording
-from curator_web.errors import InputError, NotFound, StoreAway
+from curator_web.errors import InputError, NotFound, StoreUnavailable
 from curator_web.jobs import queue
 from curator_web.storage import objects as objects_of_the_app
 from curator_web.storage.objects import Objects
@@ -177,7 +177,7 @@ def test_a_service_that_is_away_is_told_in_words_that_give_nothing_away(machine,
     assert answer.status_code == 503 and "does not answer" in answer.text and "127.0.0.1" not in answer.text
     assert BUCKET not in answer.text
     assert fresh.test_client().get("/").status_code == 200  # the list needs no recording
-    with pytest.raises(StoreAway, match=r"127\.0\.0\.1"):  # who runs the server is told
+    with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1"):  # who runs the server is told
         fresh.extensions["demotape"].store.open("rec-1")
 
 
@@ -234,7 +234,7 @@ def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
 def test_what_is_always_damaged_is_told_after_a_few_attempts(motos, blobs):
     with Proxy(motos, change=lambda method, name, body: body[:-1] + b"!" if method == "PUT" else body) as proxy:
         store = Objects(blobs, proxy.url)
-        with pytest.raises(StoreAway, match="damaged on the way 3 times; check the network, then try again"):
+        with pytest.raises(StoreUnavailable, match="damaged on the way 3 times; check the network, then try again"):
             store.put("one", b"content")
     assert len([status for method, name, _, status in proxy.log if method == "PUT" and name.endswith("one")]) == 3
 
@@ -297,7 +297,7 @@ def test_an_import_that_broke_off_goes_on(motos, blobs, tmp_path):
         store, db = open_store(tmp_path / "data", blobs, proxy.url), create_app(
             f"sqlite:///{tmp_path / 'x.db'}", tmp_path / "data").extensions["demotape"].db
         proxy.answer = lambda method, name: 403 if method == "PUT" and name.endswith("events.jsonl") else None
-        with pytest.raises(StoreAway):
+        with pytest.raises(StoreUnavailable):
             import_recording(db, store, recording)
         assert not store.holds("rec-1")
         with pytest.raises(NotFound):

@@ -82,7 +82,7 @@ def test_what_is_sent_is_shown_before_and_what_comes_back_is_proposed(made):
     assert bank.decide(services.db, VAL, lamp.id, "accepted").state == "accepted"
     after = client.get(PAGE).text
     assert "2 proposed" in after and "kind-model" in client.get(f"/tasks/{lamp.id}").text
-    assert [told.work for told in reading.told(services.db, LEA)] == ["proposals"]
+    assert [told.work for told in reading.latest_notifications(services.db, LEA)] == ["proposals"]
     assert "Your request for tasks to a model is done" in client.get("/notifications").text
 
 

@@ -11,7 +11,7 @@ from curator_web.db.task_models import Assignment
 from curator_web.demonstrations import moving
 from curator_web.demonstrations.library import import_recording
 from curator_web.errors import InputError, NotAllowed, NotFound
-from curator_web.tasks import bank, coverage, ends, files, giving
+from curator_web.tasks import assignment, bank, coverage, expected_end, files
 from curator_web.users import Account, projects
 from tests.support.curator_fixtures import make_recording
 
@@ -57,7 +57,8 @@ def test_a_proposal_is_decided_changed_and_decided_again(db):
 
 
 @pytest.mark.parametrize("told", [
-    {}, {"text": " "}, {"text": "x" * 2001}, {"text": "a", "url": "javascript:alert(1)"}, {"text": "a", "url": "http://"},
+    {}, {"text": " "}, {"text": "x" * 2001}, {"text": "a", "url": "javascript:alert(1)"},
+                                  {"text": "a", "url": "http://"},
     {"text": "a", "url": "http://["}, {"text": "a", "difficulty": "odd"}, {"text": "a", "wanted": -1},
     {"text": "a", "state": "accepted"}, {"text": 3}])
 def test_what_is_no_task_is_refused_and_none_is_added(db, told):
@@ -95,32 +96,33 @@ def test_tasks_are_found(db):
 def test_each_is_given_what_is_wanted_and_what_they_did_not_have(db):
     first, second = bank.propose(db, LEAD, [{"text": "One", "wanted": 2}, {"text": "Two"}])
     bank.propose(db, ANN, [{"text": "Not decided"}])
-    assert giving.give(db, ANN).id == giving.give(db, ANN).id == first.id == giving.held(db, ANN).id
-    assert giving.give(db, BOB).id == second.id and giving.give(db, VAL).id == first.id
+    assert assignment.give(db, ANN).id == assignment.give(db, ANN).id == first.id == assignment.assigned_task(db,
+                                                                                                              ANN).id
+    assert assignment.give(db, BOB).id == second.id and assignment.give(db, VAL).id == first.id
     with pytest.raises(NotFound, match="no task left"):
-        giving.give(db, LEAD)
-    giving.give_back(db, BOB, second.id)
-    assert giving.give(db, LEAD).id == second.id
+        assignment.give(db, LEAD)
+    assignment.give_back(db, BOB, second.id)
+    assert assignment.give(db, LEAD).id == second.id
     with pytest.raises(NotFound):
-        giving.give(db, BOB)  # the one was given back, of the other as many are on their way as are wanted
+        assignment.give(db, BOB)  # the one was given back, of the other as many are on their way as are wanted
     with pytest.raises(InputError, match="reason"):
-        giving.give_back(db, ANN, first.id, unachievable=True)
-    giving.give_back(db, ANN, first.id, "The shop is closed", unachievable=True)
+        assignment.give_back(db, ANN, first.id, unachievable=True)
+    assignment.give_back(db, ANN, first.id, "The shop is closed", unachievable=True)
     assert [(each.who, each.reason) for each in bank.show(db, LEAD, first.id)[0].objections] == [
         ("ann", "The shop is closed")]
-    assert giving.give(db, BOB).id == first.id
+    assert assignment.give(db, BOB).id == first.id
     for who, task in ((ANN, "nothing"), (Account("lea", "lead", project="b"), second.id), (ANN, second.id)):
         with pytest.raises(NotFound):
-            giving.give_back(db, who, task)
+            assignment.give_back(db, who, task)
 
 
 def test_what_was_taken_and_not_recorded_is_given_to_others_in_the_end(db):
     task, = bank.propose(db, LEAD, [{"text": "One"}])
-    giving.give(db, ANN)
-    long_ago = datetime.now(UTC) - giving.KEPT_FOR - timedelta(minutes=1)
+    assignment.give(db, ANN)
+    long_ago = datetime.now(UTC) - assignment.ASSIGNMENT_PERIOD - timedelta(minutes=1)
     with db.writing() as session:
         session.execute(update(Assignment).values(changed_at=long_ago))
-    assert giving.give(db, BOB).id == task.id
+    assert assignment.give(db, BOB).id == task.id
 
 
 def test_many_who_ask_at_once_are_given_no_more_than_is_wanted(db):
@@ -128,7 +130,7 @@ def test_many_who_ask_at_once_are_given_no_more_than_is_wanted(db):
 
     def ask(number: int) -> str | None:
         try:
-            return giving.give(db, Account(f"user-{number}", "annotator")).id
+            return assignment.give(db, Account(f"user-{number}", "annotator")).id
         except NotFound:
             return None
     with ThreadPoolExecutor(6) as pool:
@@ -138,12 +140,13 @@ def test_many_who_ask_at_once_are_given_no_more_than_is_wanted(db):
 
 def test_a_recording_of_a_task_counts_for_it(app, db, tmp_path):
     task, = bank.propose(db, LEAD, [{"text": "One", "site": "s.example", "category": "Travel", "wanted": 2}])
-    giving.give(db, ANN)
-    for number, told in enumerate((giving.name_of(task), giving.name_of(task), f"other/{task.id}", "main/nothing")):
+    assignment.give(db, ANN)
+    for number, told in enumerate((assignment.name_of(task), assignment.name_of(task), f"other/{task.id}",
+                                   "main/nothing")):
         made = make_recording(tmp_path, recording_id=f"rec-{number}", provenance={"task_id": told})
         import_recording(db, app.extensions["demotape"].store, made, recorded_by="ann" if number == 0 else "bob")
-    assert bank.show(db, LEAD, task.id)[0].recorded == 2 and giving.held(db, ANN) is None
-    assert coverage.coverage(db, "main")["category"] == [coverage.Row("Travel", 1, 2, 2)]
+    assert bank.show(db, LEAD, task.id)[0].recorded == 2 and assignment.assigned_task(db, ANN) is None
+    assert coverage.coverage(db, "main")["category"] == [coverage.CoverageRow("Travel", 1, 2, 2)]
     projects.add(db, "b", "Second", Account("lea", "lead", alone=True))
     moving.move(db, ["rec-1"], "b", Account("lea", "lead", alone=True))
     assert bank.show(db, LEAD, task.id)[0].recorded == 1
@@ -154,9 +157,9 @@ def test_who_leaves_gives_back_what_they_had_taken(db):
     users.add_user(db, "lea", "lead")
     users.add_user(db, "ann", "annotator")
     task, = bank.propose(db, LEAD, [{"text": "One"}])
-    giving.give(db, ANN)
+    assignment.give(db, ANN)
     projects.set_member(db, "main", "ann", None, LEAD)
-    assert giving.give(db, BOB).id == task.id
+    assert assignment.give(db, BOB).id == task.id
 
 
 @pytest.mark.parametrize(("content", "wanted"), [
@@ -194,16 +197,16 @@ def test_who_is_given_a_task_does_not_see_its_end_until_a_lead_shows_it(app, db)
         return sorted({text for row in rows for text in (row.answer, row.unachievable)})
     whole = ["Seven", "Sold out"]
     assert [seen(who) for who in (LEAD, VAL, ANN, BOB)] == [whole, whole, whole, [""]]
-    given = giving.give(db, VAL)
+    given = assignment.give(db, VAL)
     assert (given.id, given.answer, given.unachievable) == (task.id, "", "")
     assert [seen(who) for who in (LEAD, VAL, ANN)] == [whole, [""], whole]
     with pytest.raises(NotAllowed):
-        ends.show_answers(db, VAL, True)
+        expected_end.show_answers(db, VAL, True)
     client = app.test_client()
     token = {"X-CSRFToken": client.get("/api/token").json["token"]}
     assert client.get("/api/projects/main/settings").json["answers_shown"] is False
     assert client.put("/api/projects/main/settings", json={"answers_shown": True}, headers=token).status_code == 200
-    assert [seen(who) for who in (VAL, BOB)] == [whole, whole] and giving.give(db, VAL).answer == "Seven"
+    assert [seen(who) for who in (VAL, BOB)] == [whole, whole] and assignment.give(db, VAL).answer == "Seven"
     assert client.post("/api/tasks/next", headers=token).status_code == 404  # wanted once, and on its way
     form = {"csrf_token": token["X-CSRFToken"]}
     assert client.post("/projects/main/answers", data=form).status_code == 303 and seen(BOB) == [""]

@@ -5,7 +5,7 @@ import pytest
 from curator_web.db.key_models import OwnKeys
 from curator_web.errors import InputError
 from curator_web.users import people, rename
-from curator_web.users.own_keys import ACTIONS, BY_NAME, bound, keep, of, pressed, problems, read_key, shown
+from curator_web.users.own_keys import ACTIONS, BY_NAME, bound, keys_of, pressed, problems, read_key, save_keys, shown
 from tests.support.team_fixtures import csrf, signed_in
 
 USUAL = {each.name: each.usual for each in ACTIONS}
@@ -56,19 +56,19 @@ def test_a_key_that_was_chosen_before_an_action_had_it_stays_chosen():
 
 
 def test_each_has_their_own_and_they_go_with_the_name(db):
-    keep(db, "ann", {"drop": "⇧ ö", "undo": " ", "redo": "Shift+U"})
-    assert of(db, "ann") == USUAL | {"drop": "Ö"} and of(db, "bob") == USUAL
+    save_keys(db, "ann", {"drop": "⇧ ö", "undo": " ", "redo": "Shift+U"})
+    assert keys_of(db, "ann") == USUAL | {"drop": "Ö"} and keys_of(db, "bob") == USUAL
     with db.reading() as session:
         assert session.get_one(OwnKeys, "ann").content == {"drop": "Ö"}
     with pytest.raises(InputError, match="field redo: the key ö is in use"):
-        keep(db, "ann", {"drop": "ö", "redo": "ö"})
-    assert of(db, "ann")["drop"] == "Ö"
+        save_keys(db, "ann", {"drop": "ö", "redo": "ö"})
+    assert keys_of(db, "ann")["drop"] == "Ö"
     rename(db, "ann", "anna")
-    assert of(db, "anna")["drop"] == "Ö" and of(db, "ann") == USUAL
+    assert keys_of(db, "anna")["drop"] == "Ö" and keys_of(db, "ann") == USUAL
     people.remove(db, "anna")
-    assert of(db, "anna") == USUAL
-    keep(db, "bob", {"drop": "ö"})
-    keep(db, "bob", {})
+    assert keys_of(db, "anna") == USUAL
+    save_keys(db, "bob", {"drop": "ö"})
+    save_keys(db, "bob", {})
     with db.reading() as session:
         assert session.get(OwnKeys, "bob") is None
 
@@ -88,7 +88,7 @@ def test_the_api_tells_and_keeps_the_keys_of_who_asks(app):
     taken = client.put("/api/keys", json={"keys": {"drop": "u"}}, headers=ann)
     assert "ield drop: the key u is in use: Undo" in taken.json["message"]
     assert client.get("/api/keys").status_code == 401
-    assert of(app.extensions["demotape"].db, "ann")["drop"] == "ö"
+    assert keys_of(app.extensions["demotape"].db, "ann")["drop"] == "ö"
 
 
 def test_pages_show_and_say_the_own_keys_escaped(app):
@@ -104,4 +104,4 @@ def test_pages_show_and_say_the_own_keys_escaped(app):
     assert wrong.status_code == 400 and "The key j is in use: Next turn" in wrong.text
     assert 'value="&lt;b&gt;"' in wrong.text and "<b>" not in wrong.text.split("</header>")[1]
     assert ann.post("/keys", data={"csrf_token": token, "usual": "all"}).status_code == 303
-    assert of(app.extensions["demotape"].db, "ann") == USUAL
+    assert keys_of(app.extensions["demotape"].db, "ann") == USUAL

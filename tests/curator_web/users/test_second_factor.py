@@ -9,9 +9,9 @@ from sqlalchemy import select
 
 from curator_web import users
 from curator_web.db.models import AuditLine, SecondFactor
-from curator_web.errors import InputError, NotSignedIn, TooManyTries
+from curator_web.errors import InputError, NotSignedIn, TooManyAttempts
 from curator_web.users import SecondFactors, second_factor
-from curator_web.users.tries import AT_ONE_NAME
+from curator_web.users.sign_in_attempts import AT_ONE_NAME
 
 KEY = b"k" * 32
 SECRET = second_factor.new_secret()
@@ -59,7 +59,7 @@ def test_wrong_codes_are_counted_before_they_are_tried(factors, app):
     for _ in range(AT_ONE_NAME):
         with pytest.raises(NotSignedIn):
             users.check_code(factors, tries, "ann", "000 000 0", "192.0.2.7")
-    with pytest.raises(TooManyTries):
+    with pytest.raises(TooManyAttempts):
         users.check_code(factors, tries, "ann", code(), "192.0.2.7")
     tries.reserve("ann", "192.0.2.8")  # the password is counted apart
 

@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select, update
 
-from curator_web.db.models import SignInTries
-from curator_web.errors import Busy, NotSignedIn, TooManyTries
-from curator_web.users import Tries, check_password, passwords, tries
-from curator_web.users.tries import AT_ONE_NAME, COUNT_FOR, FROM_ONE_ADDRESS
+from curator_web.db.models import SignInAttempts
+from curator_web.errors import Busy, NotSignedIn, TooManyAttempts
+from curator_web.users import SignInAttemptLimits, check_password, passwords, sign_in_attempts
+from curator_web.users.sign_in_attempts import AT_ONE_NAME, COUNT_FOR, FROM_ONE_ADDRESS
 from tests.support.team_fixtures import PASSWORD, csrf, signed_in
 
 pytestmark = pytest.mark.postgresql
@@ -28,8 +28,8 @@ def looked_at(monkeypatch) -> list[str]:
 
 def attempt(db, name: str, password: str = "wrong", address: str = "192.0.2.1", browser: str | None = None) -> str:
     try:
-        return check_password(db, Tries(db, KEY), name, password, address, browser).name
-    except (NotSignedIn, TooManyTries) as error:
+        return check_password(db, SignInAttemptLimits(db, KEY), name, password, address, browser).name
+    except (NotSignedIn, TooManyAttempts) as error:
         return type(error).__name__
 
 
@@ -39,20 +39,20 @@ def test_of_a_thousand_at_once_ten_are_tried(db, looked_at, name):
         told = list(pool.map(lambda number: attempt(db, name, "wrong", f"192.0.{number // 250}.{number % 250}"),
                              range(1000)))
     assert len(looked_at) == told.count("NotSignedIn") == AT_ONE_NAME
-    assert told.count("TooManyTries") == 1000 - AT_ONE_NAME
-    assert attempt(db, name, PASSWORD, "198.51.100.1") == "TooManyTries"
+    assert told.count("TooManyAttempts") == 1000 - AT_ONE_NAME
+    assert attempt(db, name, PASSWORD, "198.51.100.1") == "TooManyAttempts"
 
 
 def test_all_names_together_are_counted_by_address(db, looked_at):
     told = [attempt(db, f"name-{number}") for number in range(FROM_ONE_ADDRESS + 5)]
-    assert told == ["NotSignedIn"] * FROM_ONE_ADDRESS + ["TooManyTries"] * 5
-    assert attempt(db, "ann", PASSWORD) == "TooManyTries" and attempt(db, "ann", PASSWORD, "192.0.2.2") == "ann"
+    assert told == ["NotSignedIn"] * FROM_ONE_ADDRESS + ["TooManyAttempts"] * 5
+    assert attempt(db, "ann", PASSWORD) == "TooManyAttempts" and attempt(db, "ann", PASSWORD, "192.0.2.2") == "ann"
 
 
 def test_addresses_of_one_ipv6_network_are_one(db, looked_at):
     told = {attempt(db, f"name-{number}", address=f"2001:db8::{number:x}") for number in range(1, FROM_ONE_ADDRESS + 1)}
     assert told == {"NotSignedIn"}
-    assert attempt(db, "ann", PASSWORD, "2001:db8::ffff:1") == "TooManyTries"
+    assert attempt(db, "ann", PASSWORD, "2001:db8::ffff:1") == "TooManyAttempts"
     assert attempt(db, "ann", PASSWORD, "2001:db8:0:1::1") == "ann"
 
 
@@ -60,26 +60,26 @@ def test_a_right_password_begins_anew_and_costs_the_address_nothing(db, looked_a
     for _ in range(7):
         assert [attempt(db, "ann") for _ in range(AT_ONE_NAME - 3)] == ["NotSignedIn"] * (AT_ONE_NAME - 3)
         assert attempt(db, "ann", PASSWORD) == "ann"
-    assert attempt(db, "bob") == "NotSignedIn" and attempt(db, "bob") == "TooManyTries"
+    assert attempt(db, "bob") == "NotSignedIn" and attempt(db, "bob") == "TooManyAttempts"
 
 
 def test_after_a_while_one_may_try_again(db, looked_at):
     told = [attempt(db, "ann") for _ in range(AT_ONE_NAME + 1)]
-    assert told[-1] == "TooManyTries"
+    assert told[-1] == "TooManyAttempts"
     with db.writing() as session:
-        session.execute(update(SignInTries).values(since=datetime.now(UTC) - COUNT_FOR))
+        session.execute(update(SignInAttempts).values(since=datetime.now(UTC) - COUNT_FOR))
     assert attempt(db, "ann", PASSWORD) == "ann"
     with db.writing() as session:
-        session.execute(update(SignInTries).values(since=datetime.now(UTC) - COUNT_FOR))
-    Tries(db, KEY).forget_old()
+        session.execute(update(SignInAttempts).values(since=datetime.now(UTC) - COUNT_FOR))
+    SignInAttemptLimits(db, KEY).forget_old()
     with db.reading() as session:
-        assert session.scalars(select(SignInTries)).all() == []
+        assert session.scalars(select(SignInAttempts)).all() == []
 
 
 def test_nothing_that_was_typed_is_kept(db, looked_at):
     attempt(db, "my password in the wrong field")
     with db.reading() as session:
-        kept = session.scalars(select(SignInTries)).all()
+        kept = session.scalars(select(SignInAttempts)).all()
     assert len(kept) == 2 and all(len(bytes.fromhex(row.key)) == 32 for row in kept)
 
 
@@ -139,15 +139,16 @@ def test_who_waits_too_long_is_told_and_not_counted(app, db, monkeypatch):
     try:
         for _ in range(AT_ONE_NAME + 1):
             with pytest.raises(Busy):
-                check_password(db, Tries(db, KEY), "ann", PASSWORD, "192.0.2.1")
+                check_password(db, SignInAttemptLimits(db, KEY), "ann", PASSWORD, "192.0.2.1")
         client = app.test_client()
         data = {"csrf_token": csrf(client), "name": "ann", "password": PASSWORD}
         assert client.post("/sign-in", data=data).status_code == 503
     finally:
         for _ in range(passwords.AT_ONCE):
             passwords._turns.release()
-    assert check_password(db, Tries(db, KEY), "ann", PASSWORD, "192.0.2.1").name == "ann"
+    assert check_password(db, SignInAttemptLimits(db, KEY), "ann", PASSWORD, "192.0.2.1").name == "ann"
 
 
 def test_an_address_that_is_none_is_counted_as_it_is():
-    assert tries._network("unix:") == "unix:" and tries._network("::ffff:192.0.2.1") == "192.0.2.1"
+    assert sign_in_attempts._network("unix:") == "unix:"
+    assert sign_in_attempts._network("::ffff:192.0.2.1") == "192.0.2.1"

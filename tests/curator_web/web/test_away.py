@@ -11,11 +11,11 @@ from sqlalchemy import func, make_url, select, text
 from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 
 from curator_web import create_app
-from curator_web.db import database, patience, trouble
+from curator_web.db import database, outages, timeouts
 from curator_web.db.database import open_database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations.library import import_recording
-from curator_web.errors import DatabaseAway, NoRoom
+from curator_web.errors import DatabaseUnavailable, DiskFull
 from curator_web.jobs import queue
 from tests.support import databases
 from tests.support.curator_fixtures import make_recording
@@ -71,13 +71,13 @@ def test_a_job_waits_until_the_database_is_back(wire, monkeypatch):
         try:
             with db.reading() as session:
                 return {"jobs": session.scalar(select(func.count()).select_from(Job))}
-        except DatabaseAway:
+        except DatabaseUnavailable:
             is_cut.set()
             raise
     jobs = queue.Jobs(db, {"export": work})
     number = jobs.add("export", "lea", {})
     assert is_cut.wait(20)
-    with pytest.raises(DatabaseAway):
+    with pytest.raises(DatabaseUnavailable):
         jobs.get(number)
     wire.mend()
     while (job := jobs.get(number)).state != "done":
@@ -94,22 +94,22 @@ def failed(code: int) -> OperationalError:
 
 
 @pytest.mark.parametrize("error, expected", [
-    (failed(sqlite3.SQLITE_BUSY), DatabaseAway), (failed(sqlite3.SQLITE_BUSY | 5 << 8), DatabaseAway),
-    (failed(sqlite3.SQLITE_IOERR), DatabaseAway), (failed(sqlite3.SQLITE_CANTOPEN), DatabaseAway),
-    (failed(sqlite3.SQLITE_READONLY), DatabaseAway), (failed(sqlite3.SQLITE_FULL), NoRoom),
+    (failed(sqlite3.SQLITE_BUSY), DatabaseUnavailable), (failed(sqlite3.SQLITE_BUSY | 5 << 8), DatabaseUnavailable),
+    (failed(sqlite3.SQLITE_IOERR), DatabaseUnavailable), (failed(sqlite3.SQLITE_CANTOPEN), DatabaseUnavailable),
+    (failed(sqlite3.SQLITE_READONLY), DatabaseUnavailable), (failed(sqlite3.SQLITE_FULL), DiskFull),
     (failed(sqlite3.SQLITE_ERROR), OperationalError),  # no such table
-    (DBAPIError("SELECT", {}, psycopg.errors.AdminShutdown()), DatabaseAway),
-    (DBAPIError("SELECT", {}, psycopg.errors.CannotConnectNow()), DatabaseAway),
-    (DBAPIError("SELECT", {}, psycopg.errors.TooManyConnections()), DatabaseAway),
-    (DBAPIError("SELECT", {}, psycopg.errors.ReadOnlySqlTransaction()), DatabaseAway),
-    (DBAPIError("SELECT", {}, psycopg.OperationalError("connection refused")), DatabaseAway),
-    (DBAPIError("SELECT", {}, psycopg.errors.ConnectionTimeout()), DatabaseAway),
-    (DBAPIError("SELECT", {}, psycopg.errors.DiskFull()), NoRoom),
+    (DBAPIError("SELECT", {}, psycopg.errors.AdminShutdown()), DatabaseUnavailable),
+    (DBAPIError("SELECT", {}, psycopg.errors.CannotConnectNow()), DatabaseUnavailable),
+    (DBAPIError("SELECT", {}, psycopg.errors.TooManyConnections()), DatabaseUnavailable),
+    (DBAPIError("SELECT", {}, psycopg.errors.ReadOnlySqlTransaction()), DatabaseUnavailable),
+    (DBAPIError("SELECT", {}, psycopg.OperationalError("connection refused")), DatabaseUnavailable),
+    (DBAPIError("SELECT", {}, psycopg.errors.ConnectionTimeout()), DatabaseUnavailable),
+    (DBAPIError("SELECT", {}, psycopg.errors.DiskFull()), DiskFull),
     (DBAPIError("SELECT", {}, psycopg.errors.UniqueViolation()), DBAPIError),
     (DBAPIError("SELECT", {}, psycopg.errors.QueryCanceled()), DBAPIError),
-    (TimeoutError("pool"), DatabaseAway)])
+    (TimeoutError("pool"), DatabaseUnavailable)])
 def test_what_tells_that_a_database_is_away(error, expected):
-    with pytest.raises(expected), trouble.told():
+    with pytest.raises(expected), outages.translate_outage():
         raise error
 
 
@@ -128,7 +128,7 @@ def test_a_database_that_hangs_holds_nobody_for_long(postgresql, tmp_path, monke
     job = threading.Thread(target=lambda: done.append(held.execute(text("SELECT 2")).scalar()))
     with databases.frozen(url), monkeypatch.context() as short:
         for name, seconds in (("STATEMENT", 1.0), ("ALIVE", 0.5), ("CANCEL", 0.3)):
-            short.setattr(patience, name, seconds)
+            short.setattr(timeouts, name, seconds)
         job.start()
         assert lead.get("/").status_code == lead.get("/readyz").status_code == 503
         assert not done and job.is_alive()
@@ -140,19 +140,19 @@ def test_a_database_that_hangs_holds_nobody_for_long(postgresql, tmp_path, monke
 
 
 def test_a_page_is_told_when_a_statement_takes_too_long_and_the_server_stops_it(postgresql, monkeypatch):
-    monkeypatch.setattr(patience, "STATEMENT", 0.3)
+    monkeypatch.setattr(timeouts, "STATEMENT", 0.3)
     db = open_database(postgresql.new())
     with db.reading() as session:
         assert session.scalar(text("SELECT 1 FROM pg_sleep(0.6)")) == 1  # a job's, or a command's
     with db.writing() as session:
-        patience.limit_statements()
+        timeouts.limit_statements()
         try:
             with pytest.raises(DBAPIError, match=r"did not answer within 0\.3 seconds") as found:
                 session.execute(text("SELECT pg_sleep(60)"))
         finally:
-            patience.unlimit_statements()
+            timeouts.unlimit_statements()
         session.rollback()
-    with pytest.raises(DatabaseAway), trouble.told():
+    with pytest.raises(DatabaseUnavailable), outages.translate_outage():
         raise found.value
     with db.reading() as session:
         sleeping = select(func.count()).where(text("query LIKE '%pg_sleep(60)%' AND pid <> pg_backend_pid()"))

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from curator_web import create_app
-from curator_web.storage import room
+from curator_web.storage import disk_space
 from demotape.environment import metrics_token
 from schemas import InputError
 from tests.support.team_fixtures import add_people, signed_in
@@ -25,7 +25,7 @@ def test_health_is_told_under_every_name_and_to_everybody(tmp_path, monkeypatch)
     assert client.get("/healthz", headers=elsewhere).text == "ok\n"
     answer = client.get("/readyz", headers=elsewhere)
     assert answer.json == {"ready": True, "parts": {"database": "ok", "storage": "ok", "disk": "ok"}}
-    monkeypatch.setattr(room.limits, "FREE", 1 << 60)
+    monkeypatch.setattr(disk_space.limits, "FREE", 1 << 60)
     shutil.move(tmp_path / "data" / "recordings", tmp_path / "moved")
     answer = client.get("/readyz")
     assert answer.status_code == 503 and answer.json["parts"] == {"database": "ok", "storage": "away", "disk": "full"}

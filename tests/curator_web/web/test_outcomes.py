@@ -184,7 +184,7 @@ def test_what_two_annotators_ask_for_is_settled(fresh):
              "version": re.search(r'name="version" value="([^"]+)', page)[1]}
     assert val.post("/pairs/person", data=given).status_code == 303
     assert review(db, "person").outcome == outcome(ORDERED, TOLD, checkpoints=way)
-    assert listed(db, "person").status == "validated" and pairs.found(db, "person").state == "settled"
+    assert listed(db, "person").status == "validated" and pairs.find_pair(db, "person").state == "settled"
 
 
 def test_each_part_of_a_split_session_is_held_against_its_own_end(fresh):

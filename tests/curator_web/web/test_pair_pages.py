@@ -46,7 +46,7 @@ def test_a_pair_is_chosen_hidden_compared_and_settled_in_the_pages(app):
     assert validator.post("/pairs/rec-1", data=given).status_code == 303
     now = library.current(db, "rec-1")
     assert (now["task"], [turn["id"] for turn in now["turns"] if turn["dropped"]]) == ("Fly <b>", [])
-    assert pairs.found(db, "rec-1").state == "settled" and library.listed(db, "rec-1").status == "validated"
+    assert pairs.find_pair(db, "rec-1").state == "settled" and library.listed(db, "rec-1").status == "validated"
     assert "Nothing changes it any more" in lead.get("/demonstrations/rec-1~2").text
 
 

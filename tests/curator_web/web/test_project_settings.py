@@ -52,7 +52,7 @@ def test_each_part_of_the_page_sets_its_own(app, db, save):
     save("review", steps="1")
     save("splits", seed="7", valid="0.2", test_iid="", near_duplicates="0.5", test_web="a.example, b.example",
          test_cat="0.25", test_geo="", test_vis="0")
-    told = project_settings.told(db, "main")
+    told = project_settings.settings_fields(db, "main")
     rule = told.pop("splits")
     assert told == {"unused_intents": ["click", "hover"], "unused_checks": ["typo"], "review_steps": 1,
                     "training_first": False, "pass_mark": 0.8}
@@ -81,7 +81,7 @@ def test_each_part_of_the_page_sets_its_own(app, db, save):
 def test_what_cannot_be_is_refused_with_its_field(save, db, part, form, said):
     answer = save(part, **form)
     assert answer.status_code == 400 and said in answer.text, answer.text
-    assert project_settings.told(db, "main")["splits"] is None
+    assert project_settings.settings_fields(db, "main")["splits"] is None
 
 
 def test_only_leads_see_and_change_the_page_and_members_read_by_the_api(app, db):

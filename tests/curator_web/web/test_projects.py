@@ -176,13 +176,13 @@ def test_members_come_and_go(two):
     app, _ = two
     db = app.extensions["demotape"].db
     projects.set_member(db, "b", "annotator-a", "annotator", BOSS)
-    assert [place.id for place in projects.places(db, Account("annotator-a", "annotator"))] == ["main", "b"]
+    assert [place.id for place in projects.memberships(db, Account("annotator-a", "annotator"))] == ["main", "b"]
     leases.assign(db, ["rec-b"], "annotator-a", BOSS)
     assert leases.take_next(db, Account("annotator-a", "annotator", project="b")).id == "rec-b"
     projects.set_member(db, "b", "annotator-a", None, BOSS)
     given_back = listed(db, "rec-b")
     assert given_back.assigned_to is None and given_back.lease_who is None
-    assert [place.id for place in projects.places(db, Account("annotator-a", "annotator"))] == ["main"]
+    assert [place.id for place in projects.memberships(db, Account("annotator-a", "annotator"))] == ["main"]
     for who, role, said in (("boss", "annotator", "only lead"), ("boss", None, "only lead"),
                             ("nobody", "lead", "no user"), ("other", "king", "is none")):
         with pytest.raises(InputError, match=said):

@@ -10,7 +10,7 @@ from curator_web import create_app
 from curator_web.demonstrations import library
 from curator_web.demonstrations.workflow import change_status, edit
 from curator_web.web.timeline_view import process_options
-from demotape.video_place import read_place
+from demotape.video_location import parse_location
 from pipeline import process
 from pipeline.cache.inputs import hash_file
 from tests.pipeline.align.test_align import MEETING, filmed, session  # noqa: F401  # fixtures
@@ -249,7 +249,8 @@ def test_a_word_stays_when_it_is_processed_again_and_processing_follows_it(
 
     options = re.search(r'<code class="options">(.*?)</code>', client.get(f"/demonstrations/{name}/timeline").text)[1]
     given = dict(option.removeprefix("--video-").split("=") for option in options.split())
-    again = process(path, placement=read_place(float(given["offset"]), float(given["drift"]), given.get("rectangle")))
+    location = parse_location(float(given["offset"]), float(given["drift"]), given.get("rectangle"))
+    again = process(path, placement=location)
     assert again["alignment"]["by_hand"] == {"offset": word["offset"], "drift": word["drift"]}
     assert again["turns"] != found["turns"]
     assert library.import_recording(services.db, services.store, path).outcome == "kept"

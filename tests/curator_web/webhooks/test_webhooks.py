@@ -86,7 +86,7 @@ def receiver():
 
 @pytest.fixture
 def app(tmp_path, db_url, monkeypatch):
-    monkeypatch.setattr(sending, "LOOK_EVERY", 0.02)
+    monkeypatch.setattr(sending, "POLL_INTERVAL_S", 0.02)
     app = create_app(db_url, tmp_path / "data", webhook_networks=HERE)
     services = app.extensions["demotape"]
     app.extensions["tokens"] = add_people(app)
@@ -155,7 +155,7 @@ def test_what_failed_is_sent_again_and_one_that_hangs_holds_nobody_else(services
     assert (left.state, left.code, left.problem, left.tries) == ("given-up", None, "no answer within 0.3 seconds", 4)
     assert services.webhooks.show(LEA, hangs)[0].failures == 4
     assert settled(services, gone)[0].code == 410 and services.webhooks.show(LEA, gone)[0].state == "off"
-    assert [each.kind for each in reading.told(services.db, LEA)] == ["webhook-off"]
+    assert [each.kind for each in reading.latest_notifications(services.db, LEA)] == ["webhook-off"]
     receiver.plans["/hangs"] = [204]
     services.webhooks.send_again(LEA, left.id)
     assert settled(services, hangs)[0].state == "delivered"
@@ -166,7 +166,7 @@ def test_what_failed_is_sent_again_and_one_that_hangs_holds_nobody_else(services
 def test_one_that_fails_for_days_is_switched_off_and_what_is_old_goes(services, receiver):
     receiver.plans["/"] = [503]
     row, _ = services.webhooks.add(LEA, receiver.url, ["comment.added", "comment.added"])
-    long_ago = datetime.now(UTC) - sending.GIVEN_UP_AFTER
+    long_ago = datetime.now(UTC) - sending.SWITCH_OFF_AFTER
     with services.db.writing() as session:
         session.execute(update(Webhook).values(failing_since=long_ago, failures=9))
     for _ in range(2):
@@ -178,7 +178,7 @@ def test_one_that_fails_for_days_is_switched_off_and_what_is_old_goes(services, 
     services.webhooks.switch(LEA, row.id, True)
     assert services.webhooks.show(LEA, row.id)[0].failing_since is None
     with services.db.writing() as session:
-        session.execute(update(WebhookDelivery).values(ended_at=datetime.now(UTC) - hooks.KEPT_FOR))
+        session.execute(update(WebhookDelivery).values(ended_at=datetime.now(UTC) - hooks.RETENTION))
     services.webhooks.forget_old()
     assert services.webhooks.show(LEA, row.id)[1] == []
 

@@ -66,22 +66,23 @@ def _facets() -> None:
 def _fill_facets(connection: sa.Connection) -> None:
     """Facets of what the database held before there were any."""
     names = ("demonstration_id", "number", "content", "who")
-    edits, changes, base = (sa.table(name, *(sa.column(one, sa.JSON if one == "content" else None) for one in names))
+    edits, changes, base = (sa.table(name,
+                                     *(sa.column(column, sa.JSON if column == "content" else None) for column in names))
                             for name in ("edits", "status_changes", "base_turns"))
-    held = sa.table("demonstrations", *(sa.column(name) for name in ("id", "task", "site")))
+    demonstrations = sa.table("demonstrations", *(sa.column(name) for name in ("id", "task", "site")))
     facets = sa.table("facets", *(sa.column(name) for name in ("facet", "value", "demonstration_id", "count")))
-    for row in connection.execute(sa.select(held)).all():
+    for row in connection.execute(sa.select(demonstrations)).all():
         content: Any = connection.scalar(sa.select(base.c.content).where(base.c.demonstration_id == row.id))
         turns = content["turns"]
         made = connection.execute(sa.select(edits.c.content, edits.c.who).where(edits.c.demonstration_id == row.id)
                                   .order_by(edits.c.number)).all()
         decided = connection.scalars(sa.select(changes.c.who).where(changes.c.demonstration_id == row.id))
         people = {*(edit.who for edit in made), *decided}
-        found = frozen.facets(row.id, row.site, row.task, turns, [edit.content for edit in made], people)
-        if found:
+        facet_counts = frozen.facets(row.id, row.site, row.task, turns, [edit.content for edit in made], people)
+        if facet_counts:
             connection.execute(sa.insert(facets), [
                 {"facet": facet, "value": value, "demonstration_id": row.id, "count": count}
-                for (facet, value), count in found.items()])
+                for (facet, value), count in facet_counts.items()])
 
 
 def _comments() -> None:

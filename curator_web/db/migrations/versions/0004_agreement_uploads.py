@@ -30,8 +30,8 @@ def _hand_over(connection: sa.Connection) -> None:
     uploads = sa.table("uploads", sa.column("id", sa.String), sa.column("who", sa.String),
                        sa.column("state", sa.String), sa.column("job", sa.Integer))
     for row in connection.execute(sa.select(jobs.c.id, jobs.c.arguments).where(jobs.c.kind == "import")).all():
-        given = row.arguments | {"file": f"uploads/{row.arguments['file']}"}
-        connection.execute(sa.update(jobs).where(jobs.c.id == row.id).values(arguments=given))
+        arguments = row.arguments | {"file": f"uploads/{row.arguments['file']}"}
+        connection.execute(sa.update(jobs).where(jobs.c.id == row.id).values(arguments=arguments))
     for row in connection.execute(sa.select(uploads.c.id, uploads.c.who).where(uploads.c.state == "processing")).all():
         number = connection.scalar(sa.insert(jobs).values(
             kind="import", who=row.who, state="queued", note="", result={}, done=0, tries=0, made_at=datetime.now(UTC),
@@ -43,7 +43,8 @@ def _hand_over(connection: sa.Connection) -> None:
 def _compare_again(connection: sa.Connection) -> None:
     """Second reviews were worked out by another rule, without chrF."""
     names = ("demonstration_id", "number", "content", "status", "edits")
-    edits, changes, base = (sa.table(name, *(sa.column(one, sa.JSON if one == "content" else None) for one in names))
+    edits, changes, base = (sa.table(name,
+                                     *(sa.column(column, sa.JSON if column == "content" else None) for column in names))
                             for name in ("edits", "status_changes", "base_turns"))
     reviews = sa.table("second_reviews", *(sa.column(name) for name in (
         "demonstration_id", "number", "turns", "intent_match", "element_iou", "chrf")))

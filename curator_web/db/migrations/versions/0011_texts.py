@@ -39,8 +39,8 @@ def upgrade() -> None:
     if connection.dialect.name == "sqlite":
         for statement in TRIGRAMS:
             op.execute(statement)
-    held = sa.table("demonstrations", *(sa.column(name) for name in ("id", "site", "task")))
-    rows = connection.execute(sa.select(held).order_by(held.c.id)).all()
+    demonstrations = sa.table("demonstrations", *(sa.column(name) for name in ("id", "site", "task")))
+    rows = connection.execute(sa.select(demonstrations).order_by(demonstrations.c.id)).all()
     for begin in range(0, len(rows), BATCH):
         connection.execute(sa.insert(texts), [
             {"demonstration_id": row.id, "text": frozen.searched(row.id, row.site, row.task)}

@@ -54,11 +54,11 @@ def upgrade() -> None:
 def _fill(connection: sa.Connection, projects: sa.Table, members: sa.Table) -> None:
     settings = sa.table("settings", sa.column("name"), sa.column("value", sa.JSON))
     users = sa.table("users", *(sa.column(name) for name in ("name", "role", "state")), sa.column("made_at", TIME))
-    held = {name: value for name, value in connection.execute(
+    stored = {name: value for name, value in connection.execute(
         sa.select(settings).where(settings.c.name.in_(["goal", "labels"])))}
     connection.execute(sa.insert(projects), {
-        "id": MAIN, "name": NAME, "goal": held.get("goal", {}).get("goal"),
-        "labels": held.get("labels", {}).get("labels", []), "made_at": datetime.now(UTC)})
+        "id": MAIN, "name": NAME, "goal": stored.get("goal", {}).get("goal"),
+        "labels": stored.get("labels", {}).get("labels", []), "made_at": datetime.now(UTC)})
     connection.execute(sa.delete(settings).where(settings.c.name.in_(["goal", "labels"])))
     people = connection.execute(sa.select(users).where(users.c.state != "removed")).all()
     if people:

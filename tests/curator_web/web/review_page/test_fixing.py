@@ -187,7 +187,7 @@ def test_fix_utterance_and_speaker(page, site, demonstration):
 @both_databases
 def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
     open_review(page, site, demonstration, "t2")
-    add_edit(site.db, demonstration, {"op": "drop", "turn": "t6"}, 1, who="somebody else")
+    add_edit(site.db, demonstration, {"op": "drop", "turn": "t6"}, 1, user_name="somebody else")
     with saved(page) as answer:
         page.keyboard.press("d")
     assert answer.value.status == 409

@@ -11,7 +11,7 @@ from .conftest import open_review, saved, shown_order
 @pytest.fixture(autouse=True)
 def usual(site):
     yield
-    own_keys.keep(site.db, LOCAL, {})
+    own_keys.save_keys(site.db, LOCAL, {})
 
 
 def press(page: Page, key: str) -> None:
@@ -46,7 +46,8 @@ def test_a_key_is_pressed_to_choose_it_and_then_does_what_it_was_chosen_for(page
     page.keyboard.press("j")
     save(page)
     expect(page.locator(".note")).to_have_text("Saved.")
-    assert {name: own_keys.of(site.db, LOCAL)[name] for name in ("drop", "undo", "next", "next_demonstration")} == {
+    assert {name: own_keys.keys_of(site.db, LOCAL)[name]
+            for name in ("drop", "undo", "next", "next_demonstration")} == {
         "drop": "ö", "undo": "@", "next": "n", "next_demonstration": "j"}
     open_review(page, site, demonstration, "t2")
     expect(page.get_by_role("button", name="Drop", exact=True)).to_have_attribute("aria-keyshortcuts", "ö")
@@ -72,10 +73,10 @@ def test_a_key_is_pressed_to_choose_it_and_then_does_what_it_was_chosen_for(page
     page.get_by_role("link", name="Choose other keys").click()
     page.get_by_role("button", name="Reset to d: Drop the turn, or restore it").click()
     expect(page.locator(".note")).to_have_text("Saved.")
-    assert own_keys.of(site.db, LOCAL)["drop"] == "d" and own_keys.of(site.db, LOCAL)["undo"] == "@"
+    assert own_keys.keys_of(site.db, LOCAL)["drop"] == "d" and own_keys.keys_of(site.db, LOCAL)["undo"] == "@"
     page.get_by_role("button", name="Reset all").click()
     expect(page.locator(".note")).to_have_text("All keys are the usual ones again.")
-    assert own_keys.of(site.db, LOCAL)["undo"] == "u" and shown_order(page) == []
+    assert own_keys.keys_of(site.db, LOCAL)["undo"] == "u" and shown_order(page) == []
 
 
 def test_what_the_browser_needs_is_left_to_it_and_refused_without_losing_the_rest(page, site):
@@ -98,12 +99,12 @@ def test_what_the_browser_needs_is_left_to_it_and_refused_without_losing_the_res
     expect(key_of(page, "up")).to_have_value("")
     save(page)
     expect(page.locator(".note")).to_have_text("Saved.")
-    assert own_keys.of(site.db, LOCAL)["edit"] == "Shift+Q"
+    assert own_keys.keys_of(site.db, LOCAL)["edit"] == "Shift+Q"
     page.problems.clear()  # the browser logs the refusal
 
 
 def test_list_and_time_line_know_the_own_keys(page, site, demonstration):
-    own_keys.keep(site.db, LOCAL, {"next": "ö", "filter": "§"})
+    own_keys.save_keys(site.db, LOCAL, {"next": "ö", "filter": "§"})
     page.goto(site.url)
     press(page, "ö")
     expect(page.locator("a.task").first).to_be_focused()

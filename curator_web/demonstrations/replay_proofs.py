@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.database import Database
 from curator_web.db.models import Demonstration
-from curator_web.db.proof_models import KeptProof
+from curator_web.db.proof_models import StoredProof
 from pipeline.proofs import digest
 from schemas import types
 from schemas.proof import VERDICTS
@@ -20,43 +20,44 @@ CHANGED = "changed"
 STATES = (*VERDICTS, CHANGED)
 
 
-def of(db: Database, demonstration_id: str) -> KeptProof | None:
+def stored_proof(db: Database, demonstration_id: str) -> StoredProof | None:
     """The last proof of a demonstration; None where nobody has run it."""
     with db.reading() as session:
-        return session.get(KeptProof, demonstration_id)
+        return session.get(StoredProof, demonstration_id)
 
 
-def trouble(db: Database, row: Demonstration) -> dict[str, TurnProof]:
+def failing_turns(db: Database, row: Demonstration) -> dict[str, TurnProof]:
     """What went otherwise when a demonstration was run as it is now: turns that differ, and the one that failed, by
     their ids. Those after that one were not tried."""
-    kept = of(db, row.id) if row.proof in ("differs", "failed") else None
-    found: dict[str, TurnProof] = {}
-    for turn in kept.content["turns"] if kept else ():
+    stored = stored_proof(db, row.id) if row.proof in ("differs", "failed") else None
+    troubled: dict[str, TurnProof] = {}
+    for turn in stored.content["turns"] if stored else ():
         if turn["verdict"] in ("differs", "failed"):
-            found[turn["turn"]] = turn
+            troubled[turn["turn"]] = turn
         if turn["verdict"] == "failed":
             break
-    return found
+    return troubled
 
 
-def take(session: Session, row: Demonstration, turns: list[types.Turn], proof: Proof, who: str | None) -> None:
+def store_proof(session: Session, row: Demonstration, turns: list[types.Turn], proof: Proof, user_name: str
+                | None) -> None:
     """Keep what a run proved, inside a transaction; one that is older than what is kept is not taken. `turns`: as they
     are now; `who` had it run, None where it came with its recording."""
-    held = session.get(KeptProof, row.id)
-    if held and held.made_at > proof["made_at"]:
+    stored = session.get(StoredProof, row.id)
+    if stored and stored.made_at > proof["made_at"]:
         return
     content = cast(Proof, proof | {"made_at": proof["made_at"].isoformat()})
-    if held:
-        held.content, held.who, held.made_at = content, who, proof["made_at"]
+    if stored:
+        stored.content, stored.who, stored.made_at = content, user_name, proof["made_at"]
     else:
-        session.add(KeptProof(demonstration_id=row.id, content=content, who=who, made_at=proof["made_at"]))
+        session.add(StoredProof(demonstration_id=row.id, content=content, who=user_name, made_at=proof["made_at"]))
     row.proof = _state(content, turns)
 
 
-def stand(session: Session, row: Demonstration, turns: list[types.Turn]) -> None:
+def update_proof_state(session: Session, row: Demonstration, turns: list[types.Turn]) -> None:
     """Have lists show whether the proof is true of the turns as they are now."""
-    if row.proof is not None and (held := session.get(KeptProof, row.id)):
-        row.proof = _state(held.content, turns)
+    if row.proof is not None and (stored := session.get(StoredProof, row.id)):
+        row.proof = _state(stored.content, turns)
 
 
 def _state(proof: Proof, turns: list[types.Turn]) -> str:

@@ -13,12 +13,12 @@ from curator_web.db.training_models import Training
 from curator_web.errors import ErrorText, NotFound
 from curator_web.users import Account, members
 
-from . import pairs, tries
+from . import pairs, training_attempts
 
-FEW = 200  # ids that are written into a query; more are asked for in it
+MAX_INLINE_IDS = 200  # ids that are written into a query; more are asked for in it
 
 
-def expect(db: Database, demonstration_id: str, account: Account) -> None:
+def require_visible(db: Database, demonstration_id: str, account: Account) -> None:
     """Raises NotFound for a demonstration that this person may not see."""
     if account.leads:
         return
@@ -28,26 +28,26 @@ def expect(db: Database, demonstration_id: str, account: Account) -> None:
                                      demonstration_id=demonstration_id))
 
 
-def hidden_from(session: Session, account: Account) -> list[str] | Select[str] | None:
+def hidden_ids(session: Session, account: Account) -> list[str] | Select[str] | None:
     """Ids of what this person may not see, or what asks for them where they are many, for a condition (`not_in`); None
     where they see all of their project."""
     if account.leads or not _hides_any(session, account.project):
         return None
-    hidden = _hidden(account.name, account.project)
-    few = list(session.scalars(hidden.limit(FEW + 1)))  # asked once: a page has several conditions
-    return hidden if len(few) > FEW else few or None
+    hidden = _hidden_query(account.name, account.project)
+    rare_ids = list(session.scalars(hidden.limit(MAX_INLINE_IDS + 1)))  # asked once: a page has several conditions
+    return hidden if len(rare_ids) > MAX_INLINE_IDS else rare_ids or None
 
 
-def unseen_by(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
+def cannot_see(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
     """Which of these people may not see a demonstration."""
     return {name for name in names if members.role_of(session, name, row.home) != LEAD
             and _hides(session, row.id, name, row.home)}
 
 
-def _hides(session: Session, demonstration_id: str, who: str, project: str) -> bool:
+def _hides(session: Session, demonstration_id: str, user_name: str, project: str) -> bool:
     if not _hides_any(session, project):
         return False
-    return session.scalar(_asked(who, project), {"demonstration_id": demonstration_id}) or False
+    return session.scalar(_is_hidden_query(user_name, project), {"demonstration_id": demonstration_id}) or False
 
 
 def _hides_any(session: Session, project: str) -> bool:
@@ -61,12 +61,13 @@ _ANY = select(or_(
     exists().where(Training.demonstration_id == Demonstration.id, Demonstration.project == bindparam("project"))))
 
 
-@lru_cache(pairs.KEPT_QUERIES)
-def _asked(who: str, project: str) -> Select[tuple[bool]]:
-    sight = _hidden(who, project).subquery()
-    return select(exists().where(sight.c.id == bindparam("demonstration_id")))
+@lru_cache(pairs.MAX_CACHED_QUERIES)
+def _is_hidden_query(user_name: str, project: str) -> Select[tuple[bool]]:
+    hidden = _hidden_query(user_name, project).subquery()
+    return select(exists().where(hidden.c.id == bindparam("demonstration_id")))
 
 
-@lru_cache(pairs.KEPT_QUERIES)
-def _hidden(who: str, project: str) -> Select[str]:
-    return select(union_all(pairs.hidden(who, project), tries.hidden(who, project)).subquery().c.id)
+@lru_cache(pairs.MAX_CACHED_QUERIES)
+def _hidden_query(user_name: str, project: str) -> Select[str]:
+    return select(union_all(pairs.hidden(user_name, project),
+                            training_attempts.hidden(user_name, project)).subquery().c.id)

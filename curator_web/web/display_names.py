@@ -13,7 +13,7 @@ from flask_babel import lazy_gettext as _l
 from curator_web.db.models import APPROVED, DRAFT, INVALID
 from curator_web.demonstrations import bulk
 from curator_web.errors import ErrorText
-from curator_web.notifications.reading import Told
+from curator_web.notifications.reading import NotificationRow
 from curator_web.users.own_keys import Action
 
 Words = Mapping[str, Any]  # by name; each is a lazy text
@@ -66,8 +66,8 @@ NARROWED: Words = {
     "until": _l("until"), "actors": _l("actors"), "websites": _l("websites"), "labels": _l("labels"),
     "intents": _l("intents"), "good screenshots": _l("good screenshots"), "without checks": _l("without checks")}
 AGREED_ON: Words = {"dropped": _l("dropped or kept"), "intent": _l("intent"), "target": _l("target")}
-HELD_OUT: Words = {"instructor": _l("instructor"), "region": _l("region"), "category": _l("category"),
-                   "website": _l("website")}
+HOLDOUT_RULES: Words = {"instructor": _l("instructor"), "region": _l("region"), "category": _l("category"),
+                        "website": _l("website")}
 PERSONAL_DATA: Words = {
     "email": _l("an e-mail address"), "phone": _l("a telephone number"), "card": _l("a card number"),
     "iban": _l("a bank account number"), "id": _l("a national identity number"), "token": _l("a token or password")}
@@ -115,11 +115,11 @@ def register(app: Flask) -> None:
              "speaker_name": SPEAKERS, "kind_word": SPEAKER_WORDS, "actor_name": ACTORS, "access_word": ACCESS,
              "picture_word": PICTURES, "difficulty_name": DIFFICULTIES, "level_word": LEVELS, "scope_name": SCOPES,
              "scope_word": SCOPES, "answer_kind": ANSWERS, "change_word": CHANGES, "waited_for": AWAY,
-             "check_name": CHECKS, "facet_name": FACETS, "agreed_on": AGREED_ON, "held_out_by": HELD_OUT,
+             "check_name": CHECKS, "facet_name": FACETS, "agreed_on": AGREED_ON, "held_out_by": HOLDOUT_RULES,
              "outcome_kind": KINDS_OF_CHECK}
     app.jinja_env.filters.update({name: _filter(words) for name, words in plain.items()})
-    app.jinja_env.filters.update(key_does=key_does, change_words=change_words, work_told=work_told,
-                                 event_told=event_told, in_language=in_language, narrowed_by=narrowed_by,
+    app.jinja_env.filters.update(key_does=key_does, change_words=change_words, work_told=job_name,
+                                 event_told=event_text, in_language=in_language, narrowed_by=narrowed_by,
                                  personal_data=personal_data)
 
 
@@ -141,9 +141,9 @@ def verdict(name: str) -> str:
     return str(VERDICTS.get(name, name))
 
 
-def narrowed_by(told: Iterable[str]) -> list[str]:
+def narrowed_by(options: Iterable[str]) -> list[str]:
     """What narrows an export, in words."""
-    return [str(NARROWED.get(name, name)) for name in told]
+    return [str(NARROWED.get(name, name)) for name in options]
 
 
 def personal_data(kinds: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -161,7 +161,7 @@ def change_words(change: bulk.Change) -> str:
     return _("Move to %(project)s", project=change.to or _("nobody"))
 
 
-def work_told(row: Told) -> str:
+def job_name(row: NotificationRow) -> str:
     """A notification of a job that ended."""
     done = row.kind == "job-done"
     known = (WORK_DONE if done else WORK_FAILED).get(row.work or "")
@@ -170,16 +170,16 @@ def work_told(row: Told) -> str:
     return _("Your %(work)s is done", work=row.work) if done else _("Your %(work)s failed", work=row.work)
 
 
-def event_told(row: Told) -> str:
+def event_text(row: NotificationRow) -> str:
     """A notification of what somebody did."""
-    who = row.by or _("Somebody")
-    return {"mentioned": _("%(who)s mentioned you", who=who), "commented": _("%(who)s commented", who=who),
-            "asked": _("%(who)s asked you", who=who), "answered": _("%(who)s answered you", who=who),
-            "assigned": _("%(who)s assigned this to you", who=who),
-            "returned": _("%(who)s sent this back to you", who=who),
-            "task-accepted": _("%(who)s accepted your task", who=who),
-            "task-returned": _("%(who)s sent your task back", who=who),
-            "task-refused": _("%(who)s refused your task", who=who)}[row.kind]
+    actor = row.by or _("Somebody")
+    return {"mentioned": _("%(who)s mentioned you", who=actor), "commented": _("%(who)s commented", who=actor),
+            "asked": _("%(who)s asked you", who=actor), "answered": _("%(who)s answered you", who=actor),
+            "assigned": _("%(who)s assigned this to you", who=actor),
+            "returned": _("%(who)s sent this back to you", who=actor),
+            "task-accepted": _("%(who)s accepted your task", who=actor),
+            "task-returned": _("%(who)s sent your task back", who=actor),
+            "task-refused": _("%(who)s refused your task", who=actor)}[row.kind]
 
 
 def key_does(action: Action) -> str:

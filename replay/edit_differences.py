@@ -6,28 +6,28 @@ from typing import Any
 from schemas.types import Turn
 
 
-def otherwise(recorded: Sequence[Turn], turns: Sequence[Turn]) -> dict[str, str]:
+def edit_reasons(recorded: Sequence[Turn], turns: Sequence[Turn]) -> dict[str, str]:
     """By the id of each turn that is done: why it is not what the person did there; those that are, are not in it.
 
     `recorded`: as the events were folded; without any, nothing is known. `turns`: as they are now. A turn that is left
     out is told at the next one that is done, behind the last at that one.
     """
-    found: dict[str, str] = {}
-    known = {tuple(turn["events"]): (place, turn) for place, turn in enumerate(recorded) if turn["type"] == "browser"}
+    reasons: dict[str, str] = {}
+    known = {tuple(turn["events"]): (index, turn) for index, turn in enumerate(recorded) if turn["type"] == "browser"}
     now: list[Any] = [turn for turn in turns if turn["type"] == "browser"]
     last, latest, missing = None, -1, ""
     for turn in now if known else ():
-        place, before = known.get(tuple(turn["events"]), (latest, None))
+        index, before = known.get(tuple(turn["events"]), (latest, None))
         if turn["dropped"]:
             if before is None or not before["dropped"]:
                 missing = f"{turn['id']}, {turn['intent']}, is left out"
             continue
-        if said := missing or _edited(turn, before) or ("it was done at another place" if place < latest else ""):
-            found[turn["id"]] = said
-        last, latest, missing = turn["id"], max(latest, place), ""
+        if said := missing or _edited(turn, before) or ("it was done at another place" if index < latest else ""):
+            reasons[turn["id"]] = said
+        last, latest, missing = turn["id"], max(latest, index), ""
     if last and missing:
-        found.setdefault(last, missing)
-    return found
+        reasons.setdefault(last, missing)
+    return reasons
 
 
 def _edited(turn: Any, before: Any) -> str:

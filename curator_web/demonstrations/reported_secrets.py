@@ -10,14 +10,14 @@ from pipeline.export import secret_digests_of
 from schemas.types import SecretDigest
 
 
-def told_secrets(db: Database, store: RecordingStore) -> tuple[SecretDigest, ...]:
+def reported_secrets(db: Database, store: RecordingStore) -> tuple[SecretDigest, ...]:
     """Those of the whole library, whatever the status; a recording that cannot be opened tells none."""
     with db.reading() as session:
         names = session.scalars(select(Demonstration.recording).order_by(Demonstration.recording).distinct()).all()
-    told: dict[str, SecretDigest] = {}
+    by_digest: dict[str, SecretDigest] = {}
     for name in names:
         try:
-            told |= {each["digest"]: each for each in secret_digests_of([store.open(name)])}
+            by_digest |= {secret["digest"]: secret for secret in secret_digests_of([store.open(name)])}
         except DemotapeError:
             continue  # the export itself says what is wrong with it, if it is of it
-    return tuple(told.values())
+    return tuple(by_digest.values())

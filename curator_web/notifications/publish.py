@@ -48,33 +48,33 @@ def of_comment(session: Session, row: Demonstration, comment: Comment, unseen_by
     named = [name for name in kinds if name]
     for name in unseen_by(session, row, named):
         del kinds[name]
-    _tell(session, row.home, kinds, comment.who, demonstration_id=row.id, comment=comment.id)
+    _notify(session, row.home, kinds, comment.who, demonstration_id=row.id, comment=comment.id)
 
 
 def of_assigning(session: Session, rows: Sequence[Demonstration], to: str, by: str) -> None:
     """Tell somebody that demonstrations of one project are theirs now; of many in one line."""
     project = rows[0].home if rows else ""
     if len(rows) == 1:
-        _tell(session, project, {to: ASSIGNED}, by, demonstration_id=rows[0].id)
+        _notify(session, project, {to: ASSIGNED}, by, demonstration_id=rows[0].id)
     elif rows:
         before = session.scalars(select(Notification).where(
             Notification.who == to, Notification.read_at.is_(None), Notification.kind == ASSIGNED,
             Notification.by == by, Notification.project == project, Notification.demonstration_id.is_(None),
             Notification.made_at > datetime.now(UTC) - TOGETHER).limit(1)).first()
         if before is None:
-            _tell(session, project, {to: ASSIGNED}, by, count=len(rows))
+            _notify(session, project, {to: ASSIGNED}, by, count=len(rows))
         else:
             before.count += len(rows)
 
 
 def of_returning(session: Session, row: Demonstration, by: str) -> None:
     """Tell who submitted a demonstration that it was sent back."""
-    _tell(session, row.home, {row.submitted_by: RETURNED}, by, demonstration_id=row.id)
+    _notify(session, row.home, {row.submitted_by: RETURNED}, by, demonstration_id=row.id)
 
 
 def of_decision(session: Session, task: Task, by: str) -> None:
     """Tell who proposed a task what became of it."""
-    _tell(session, task.project, {task.proposed_by: _DECIDED[task.state]}, by, task_id=task.id)
+    _notify(session, task.project, {task.proposed_by: _DECIDED[task.state]}, by, task_id=task.id)
 
 
 def of_job(session: Session, job: Job) -> None:
@@ -82,27 +82,28 @@ def of_job(session: Session, job: Job) -> None:
     if job.state != FAILED and job.kind in _UNTOLD:
         return
     kind = JOB_FAILED if job.state == FAILED else JOB_DONE
-    _tell(session, job.project, {job.who: kind}, None, job=job.id,
-          demonstration_id=(job.result or {}).get("demonstration"))
+    _notify(session, job.project, {job.who: kind}, None, job=job.id,
+            demonstration_id=(job.result or {}).get("demonstration"))
 
 
 def of_webhook_off(session: Session, project: str) -> None:
     """Tell the leads of a project that the app switched a webhook off."""
     leads = session.scalars(select(Member.who).where(Member.project == project, Member.role == LEAD))
-    _tell(session, project, dict.fromkeys(leads, WEBHOOK_OFF), None)
+    _notify(session, project, dict.fromkeys(leads, WEBHOOK_OFF), None)
 
 
-def _tell(session: Session, project: str, kinds: Mapping[Any, str], by: str | None, **about: Any) -> None:
+def _notify(session: Session, project: str, kinds: Mapping[Any, str], by: str | None, **about: Any) -> None:
     """`kinds`: what each is told; who is no member, or did it, is not."""
     now = datetime.now(UTC)
-    for who in _members(session, project, kinds):
-        if who != by:
-            session.add(Notification(who=who, project=project, kind=kinds[who], by=by, made_at=now, **about))
+    for recipient in _members(session, project, kinds):
+        if recipient != by:
+            session.add(Notification(who=recipient, project=project, kind=kinds[recipient], by=by, made_at=now,
+                                     **about))
 
 
 def _members(session: Session, project: str, names: Iterable[str | None]) -> Sequence[str]:
-    asked = [name for name in names if name]
-    if not asked:
+    wanted = [name for name in names if name]
+    if not wanted:
         return ()
     return session.scalars(select(Member.who).join(User, User.name == Member.who).where(
-        Member.project == project, Member.who.in_(asked), User.state == ACTIVE).order_by(Member.who)).all()
+        Member.project == project, Member.who.in_(wanted), User.state == ACTIVE).order_by(Member.who)).all()

@@ -10,17 +10,18 @@ from schemas.types import VideoPlacement
 _SIDES = ("left", "top", "width", "height")
 
 
-def read_place(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlacement | None:
+def parse_location(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlacement | None:
     """What the options say, None when they say nothing; raises InputError naming the option that is wrong."""
     if drift is not None and offset is None:
         raise InputError("--video-drift goes with --video-offset")
-    place: dict[str, object] = {} if offset is None else {"offset": offset, "drift": drift or 0.0}
+    fields: dict[str, object] = {} if offset is None else {"offset": offset, "drift": drift or 0.0}
     if rectangle is not None:
-        place["rectangle"] = dict(zip(_SIDES, _numbers(rectangle), strict=True))
-    if not place:
+        fields["rectangle"] = dict(zip(_SIDES, _numbers(rectangle), strict=True))
+    if not fields:
         return None
-    found: VideoPlacement = validated(place, VideoPlacementSchema(), "--video-offset, --video-drift, --video-rectangle")
-    return found
+    options = "--video-offset, --video-drift, --video-rectangle"
+    location: VideoPlacement = validated(fields, VideoPlacementSchema(), options)
+    return location
 
 
 def _numbers(text: str) -> list[float]:

@@ -14,7 +14,7 @@ _A_TURN, _AT_LEAST = 30.0, 120.0  # seconds that a run may take for each turn, a
 
 
 def run_again(recording: Recording, demonstration: Demonstration, on_turn: Callable[[int, int], None],
-              keep: Callable[[bytes], str], last: State | None = None) -> Proof:
+              save_blob: Callable[[bytes], str], last: State | None = None) -> Proof:
     """Run a demonstration offline in a browser of its own; returns what that proves. `keep` keeps a screenshot of it;
     `last`: the state that it should end in, if not that of the recording.
 
@@ -36,4 +36,4 @@ def run_again(recording: Recording, demonstration: Demonstration, on_turn: Calla
         raise DemotapeError("the demonstration took too long to run again") from None
     except PlaywrightError as error:
         raise DemotapeError(f"it could not be run in a browser: {str(error).splitlines()[0][:300]}") from None
-    return proof_of(demonstration, result, live=False, keep=keep)
+    return proof_of(demonstration, result, live=False, save_blob=save_blob)

@@ -34,7 +34,7 @@ def plain(text: str) -> str:
     return _without_marks(text).casefold()
 
 
-def keep(session: Session, demonstration_id: str, site: str, task: str) -> None:
+def store_text(session: Session, demonstration_id: str, site: str, task: str) -> None:
     """Note what a demonstration is found by from now on."""
     text = plain(f"{demonstration_id} {site} {task}")[:LENGTH]
     row = session.scalars(select(DemonstrationText).where(
@@ -46,7 +46,7 @@ def keep(session: Session, demonstration_id: str, site: str, task: str) -> None:
 
 
 @dataclass(frozen=True)
-class Sought:
+class SearchQuery:
     """What a search asks for: all of these words or parts of words, or a pattern."""
 
     words: tuple[str, ...] = ()
@@ -71,20 +71,20 @@ class Sought:
                             for texts in needed)
         table = func.demonstration_trigrams(query).table_valued("rowid")
         trigrams: Select[Any] = select(literal_column("rowid")).select_from(table)
-        rest = self if self.pattern else Sought(tuple(word for word in self.words if len(word) < TRIGRAM))
-        return and_(DemonstrationText.number.in_(trigrams), rest.in_text(DemonstrationText.text, dialect))
+        remaining = self if self.pattern else SearchQuery(tuple(word for word in self.words if len(word) < TRIGRAM))
+        return and_(DemonstrationText.number.in_(trigrams), remaining.in_text(DemonstrationText.text, dialect))
 
 
-def sought(search: str) -> Sought | None:
+def sought(search: str) -> SearchQuery | None:
     """What a search asks for; None for nothing. `/…/` is a regular expression (RE2's syntax); raises InputError for a
     wrong one."""
     if len(search) > 2 and search.startswith("/") and search.endswith("/"):
         pattern = _without_marks(search[1:-1])[:PATTERN_LENGTH]
         compiled(pattern)
-        return Sought(pattern=pattern)
+        return SearchQuery(pattern=pattern)
     text = plain(search)
     words = tuple(dict.fromkeys(_WORD.findall(text)))[:WORDS] or tuple(text.split())[:WORDS]
-    return Sought(words) if words else None
+    return SearchQuery(words) if words else None
 
 
 def needed_texts(pattern: str) -> list[list[str]]:
@@ -99,8 +99,8 @@ def needed_texts(pattern: str) -> list[list[str]]:
         outside = inner
     if _LONE.search(outside):
         return [[]]
-    return [[text for text in map(plain, re.split("\0", _LEFT_OUT.sub("\0", each))) if len(text) >= TRIGRAM]
-            for each in outside.split("|")]
+    return [[text for text in map(plain, re.split("\0", _LEFT_OUT.sub("\0", alternative))) if len(text) >= TRIGRAM]
+            for alternative in outside.split("|")]
 
 
 def _without_marks(text: str) -> str:

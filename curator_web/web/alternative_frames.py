@@ -17,10 +17,10 @@ from schemas.types import TurnState
 
 from . import adding_view, tree
 from .adding_view import Adding, adding
-from .apart import listed, made
 from .blobs import immutable
 from .context import services
 from .presentation import ReviewView, TurnView
+from .sandboxed import list_sandboxed, run_sandboxed
 
 VIEWS = ("screenshot", "after", "dom", "video", "compare", "targets", "tree", "pictures",
          "split", *adding_view.VIEWS)
@@ -28,7 +28,7 @@ blueprint = Blueprint("moments", __name__)
 
 
 @dataclass(frozen=True)
-class Moment:
+class MomentView:
     """What a view of one turn shows besides the turn.
 
     `after`: the next turn of the same tab with a screenshot, which may have been split off; `change`: what differs in
@@ -68,7 +68,7 @@ def frame(recording_id: str, milliseconds: int) -> Response:
     recording = services().store.open(recording_id)
     if milliseconds > limits.SECONDS * 1000:
         raise NotFound(ErrorText("no recording is as long as that"))
-    return immutable(made(alternatives.frame_file, recording, milliseconds / 1000)[1], "image/jpeg")
+    return immutable(run_sandboxed(alternatives.frame_file, recording, milliseconds / 1000)[1], "image/jpeg")
 
 
 @blueprint.get("/frames/<recording_id>/external/<int:milliseconds>")
@@ -79,42 +79,42 @@ def external_frame(recording_id: str, milliseconds: int) -> Response:
         raise NotFound(ErrorText("no video is as long as that"))
     if not services().store.has_external_video(recording_id):
         raise NotFound(ErrorText("the external video is not kept here"))
-    response = immutable(made(alternatives.external_frame_file, recording, milliseconds / 1000), "image/jpeg")
+    response = immutable(run_sandboxed(alternatives.external_frame_file, recording, milliseconds / 1000), "image/jpeg")
     response.headers["Cache-Control"] = "private, max-age=600"  # processing again may bring another video
     return response
 
 
-def moment(found: ReviewView, view: str) -> Moment:
+def moment_view(review_view: ReviewView, view: str) -> MomentView:
     """What the selected turn's view needs; raises InputError for a view that does not exist."""
     if view not in VIEWS:
         raise InputError(ErrorText("view: %(view)r is none; %(which)s are", view=view[:40], which=", ".join(VIEWS)))
-    turn = found.selected
+    turn = review_view.selected
     if turn and view in adding_view.VIEWS:
-        return _adding(found, turn, view)
+        return _adding(review_view, turn, view)
     if turn is None or turn.is_chat or not turn.state:
-        return Moment("screenshot")
-    store, name = services().store, found.row.recording
-    plain = Moment(view, store.has_video(name), _after(found, turn),
-                   network=store.has_network(name) or store.has_console(name))
+        return MomentView("screenshot")
+    store, name = services().store, review_view.row.recording
+    plain = MomentView(view, store.has_video(name), _after(review_view, turn),
+                       network=store.has_network(name) or store.has_console(name))
     return replace(plain, **_SHOWN[view](turn, store.open(name), plain)) if view in _SHOWN else plain
 
 
-def _adding(found: ReviewView, turn: TurnView, view: str) -> Moment:
+def _adding(review_view: ReviewView, turn: TurnView, view: str) -> MomentView:
     """A step of adding an action: in another page than the turn's, perhaps."""
-    recording = services().store.open(found.row.recording)
-    step = adding(found, turn, view, recording)
-    plain = Moment(view, adding=step)
+    recording = services().store.open(review_view.row.recording)
+    step = adding(review_view, turn, view, recording)
+    plain = MomentView(view, adding=step)
     if step.shown is None or not plain.chooses:
         return plain
     return replace(plain, **_SHOWN["tree" if plain.in_tree else "targets"](step.shown, recording, plain))
 
 
-def _frame(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
+def _frame(turn: TurnView, recording: Recording, plain: MomentView) -> dict[str, Any]:
     state = turn.turn["state"] if turn.turn["type"] == "browser" else None
     if not plain.video or state is None:
         return {}
     time = _time(turn)
-    painted, similarity = listed(_compared, recording, state, time)
+    painted, similarity = list_sandboxed(_compared, recording, state, time)
     return {"frame": time, "painted": painted, "similarity": similarity}
 
 
@@ -123,18 +123,18 @@ def _compared(recording: Recording, state: TurnState, time: float) -> tuple[floa
     return painted, alternatives.similarity(recording, state, picture)
 
 
-def _pictures(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
+def _pictures(turn: TurnView, recording: Recording, plain: MomentView) -> dict[str, Any]:
     times = [turn.turn["timestamp"] - before for before in alternatives.BEFORE] if plain.video else []
-    return {"screenshots": listed(alternatives.screenshots, recording, turn.turn),
-            "frames": [each for each in times if each >= 0]}
+    return {"screenshots": list_sandboxed(alternatives.screenshots, recording, turn.turn),
+            "frames": [time for time in times if time >= 0]}
 
 
-def _change(turn: TurnView, recording: Recording, plain: Moment) -> dict[str, Any]:
+def _change(turn: TurnView, recording: Recording, plain: MomentView) -> dict[str, Any]:
     if not plain.after or not turn.state["screenshot"]:
         return {}
     with suppress(InputError):  # a picture that is missing or too large costs its outlines, not the view
-        return {"change": listed(changes.changed_areas_of, recording, turn.state["screenshot"],
-                                 plain.after.state["screenshot"], turn.size[0])}
+        return {"change": list_sandboxed(changes.changed_areas_of, recording, turn.state["screenshot"],
+                                         plain.after.state["screenshot"], turn.size[0])}
     return {}
 
 
@@ -145,31 +145,32 @@ _SHOWN = {
     "pictures": _pictures,
     "targets": lambda turn, recording, _: {"targets": _targets(turn, recording)},
     "tree": lambda turn, recording, _: {"targets": _targets(turn, recording), "lines": _lines(turn, recording)},
-    "split": lambda turn, recording, _: {"breaks": listed(splitting.breaks, recording, turn.turn)},
+    "split": lambda turn, recording, _: {"breaks": list_sandboxed(splitting.breaks, recording, turn.turn)},
 }
 
 
 def _time(turn: TurnView) -> float:
     """The moment that a turn's picture shows, seconds of the recording."""
-    taken = turn.state["screenshot_time"]
-    return turn.turn["timestamp"] if taken is None else min(taken, turn.turn["timestamp"])
+    picture_time = turn.state["screenshot_time"]
+    return turn.turn["timestamp"] if picture_time is None else min(picture_time, turn.turn["timestamp"])
 
 
-def _after(found: ReviewView, turn: TurnView) -> TurnView | None:
-    later = [*found.turns[turn.number:], *found.split_off]
-    return next((each for each in later if each.state.get("screenshot") and each.state["tab"] == turn.state["tab"]),
+def _after(review_view: ReviewView, turn: TurnView) -> TurnView | None:
+    later = [*review_view.turns[turn.number:], *review_view.split_off]
+    return next((following for following in later if following.state.get("screenshot")
+                 and following.state["tab"] == turn.state["tab"]),
                 None)
 
 
 def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:
     """The page, opened at the present target."""
-    found = tree.of_state(recording, turn.state)
-    return found.lines(opened=found.way(found.find(turn.uid)))
+    page_tree = tree.of_state(recording, turn.state)
+    return page_tree.lines(opened=page_tree.way(page_tree.find(turn.uid)))
 
 
 def _targets(turn: TurnView, recording: Recording) -> list[dict[str, Any]]:
     """What a turn can be about: what a person could act on, or all that was in sight; each with a number."""
-    rows = listed(candidates, recording, turn.state)
+    rows = list_sandboxed(candidates, recording, turn.state)
     present = turn.uid
     if not request.args.get("all"):
         rows = [row for row in rows if row["clickable"] or row["uid"] == present]

@@ -27,25 +27,25 @@ def marked(turns: list[types.Turn], settings: Settings, edits: Iterable[types.Ed
 
 def demonstration_in(session: Session, project: str, demonstration: types.Demonstration) -> types.Demonstration:
     """A demonstration that nobody has edited, as a project has it."""
-    return {**demonstration, "turns": marked(demonstration["turns"], project_settings.of(session, project))}
+    return {**demonstration, "turns": marked(demonstration["turns"], project_settings.settings_of(session, project))}
 
 
-def expect_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
+def require_intent(settings: Settings, turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
     """Raises InputError for an edit that gives a turn an intent which is not in use; one that it has may stay."""
-    given = {"set_intent": edit, "add": edit.get("added", {})}.get(edit["op"], {}).get("intent")
-    if given not in settings.unused_intents:
+    intent = {"set_intent": edit, "add": edit.get("added", {})}.get(edit["op"], {}).get("intent")
+    if intent not in settings.unused_intents:
         return
-    turn = next((each for each in turns if each["id"] == edit.get("turn")), None)
-    if turn and turn["type"] == "browser" and turn["intent"] == given:
+    turn = next((candidate for candidate in turns if candidate["id"] == edit.get("turn")), None)
+    if turn and turn["type"] == "browser" and turn["intent"] == intent:
         return
     raise InputError(ErrorText("field intent: %(intent)s is not in use in this project; choose one of %(which)s",
-                               intent=given, which=", ".join(settings.intents)))
+                               intent=intent, which=", ".join(settings.intents)))
 
 
 def _marked(turn: types.Turn, settings: Settings, is_fine: bool) -> types.Turn:
-    kept = [check for check in turn["checks"]
-            if check["kind"] not in settings.unused_checks and check["kind"] != UNUSED_INTENT]
+    checks = [check for check in turn["checks"]
+              if check["kind"] not in settings.unused_checks and check["kind"] != UNUSED_INTENT]
     if (turn["type"] == "browser" and turn["intent"] in settings.unused_intents and not is_fine
             and UNUSED_INTENT not in settings.unused_checks):
-        kept.append({"kind": UNUSED_INTENT, "reason": f"The intent {turn['intent']} is not in use in this project."})
-    return turn if kept == turn["checks"] else turn | {"checks": kept}
+        checks.append({"kind": UNUSED_INTENT, "reason": f"The intent {turn['intent']} is not in use in this project."})
+    return turn if checks == turn["checks"] else turn | {"checks": checks}

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, TimeoutError
 
-from curator_web.errors import DatabaseAway, DemotapeError, NoRoom
+from curator_web.errors import DatabaseUnavailable, DemotapeError, DiskFull
 
 FULL = "53100"  # disk_full
 # connection exceptions, transactions that were undone (a deadlock, as beside a migration), locks that were not had,
@@ -24,31 +24,31 @@ NO_ROOM = "there is no room left for the database; nothing was saved"
 
 
 @contextmanager
-def told() -> Iterator[None]:
-    """Raises DatabaseAway or NoRoom in place of errors that tell so; these hold what was asked, with what was captured,
-    so they are not in the traceback."""
+def translate_outage() -> Iterator[None]:
+    """Raise DatabaseUnavailable or DiskFull in place of a driver's errors that mean so. Those hold the statement with
+    captured values, so they are left out of the traceback."""
     try:
         yield
     except (DBAPIError, TimeoutError) as error:
-        if (instead := _instead(error)) is None:
+        if (instead := _translated(error)) is None:
             raise
         raise instead from None
 
 
-def _instead(error: DBAPIError | TimeoutError) -> DemotapeError | None:
+def _translated(error: DBAPIError | TimeoutError) -> DemotapeError | None:
     if isinstance(error, TimeoutError):  # of the pool: all connections are in use
-        return DatabaseAway(str(error))
+        return DatabaseUnavailable(str(error))
     cause = error.orig
     if isinstance(cause, sqlite3.Error):
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         if code == sqlite3.SQLITE_FULL:
-            return NoRoom(NO_ROOM)
-        return DatabaseAway(str(cause)) if code in SQLITE_AWAY else None
+            return DiskFull(NO_ROOM)
+        return DatabaseUnavailable(str(cause)) if code in SQLITE_AWAY else None
     state = getattr(cause, "sqlstate", None)
     if state == FULL:
-        return NoRoom(NO_ROOM)
+        return DiskFull(NO_ROOM)
     kinds = {kind.__name__ for kind in type(cause).__mro__}  # psycopg has kinds of its own of these
     lost = state is None and not kinds.isdisjoint(("OperationalError", "InterfaceError"))
     if lost or error.connection_invalidated or (state or "").startswith(AWAY) or state == READ_ONLY:
-        return DatabaseAway(str(cause))
+        return DatabaseUnavailable(str(cause))
     return None

@@ -14,32 +14,32 @@ from curator_web.users import LOCAL, Account
 from schemas.text import storable
 from schemas.types import Provenance
 
-from . import ends
+from . import expected_end
 from .bank import TEXT_LENGTH
 
-KEPT_FOR = timedelta(days=7)  # after which a task that was taken and not recorded is given to others, too
+ASSIGNMENT_PERIOD = timedelta(days=7)  # after which a task that was taken and not recorded is given to others, too
 _SEPARATOR = "/"
 
 
-def name_of(task: Task | ends.Shown) -> str:
+def name_of(task: Task | expected_end.VisibleTask) -> str:
     """How a recording tells that it is of this task."""
     return f"{task.project}{_SEPARATOR}{task.id}"
 
 
-def give(db: Database, account: Account) -> ends.Shown:
+def give(db: Database, account: Account) -> expected_end.VisibleTask:
     """The next task for who asks: the one that they have taken already, else one that wants more demonstrations than
     there are and others are at, of which they had none; those first that have fewest. Raises NotFound where none is
     left."""
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)  # one at a time: no task is given too often
-        task = _held(session, account)
+        task = _assigned(session, account)
         if task is None and (task := _free(session, account)):
             session.add(Assignment(task_id=task.id, who=account.name, state=TAKEN, reason="",
                                    changed_at=datetime.now(UTC)))
             audit.note(session, account.name, "task taken", task=task.id)
         if task is None:
             raise NotFound(ErrorText("there is no task left for you in this project"))
-        return ends.given(session, task)
+        return expected_end.shown_to_navigator(session, task)
 
 
 def give_back(db: Database, account: Account, task_id: str, reason: str = "", unachievable: bool = False) -> None:
@@ -60,25 +60,25 @@ def give_back(db: Database, account: Account, task_id: str, reason: str = "", un
         audit.note(session, account.name, f"task {row.state}", task=task.id)
 
 
-def held(db: Database, account: Account) -> Task | None:
+def assigned_task(db: Database, account: Account) -> Task | None:
     """The task that this person has taken; None where there is none."""
     with db.reading() as session:
-        return _held(session, account)
+        return _assigned(session, account)
 
 
-def tie(session: Session, row: Demonstration, told: Provenance | None, who: str | None) -> None:
+def link_recording(session: Session, row: Demonstration, provenance: Provenance | None, user_name: str | None) -> None:
     """Have a demonstration be of the task that its recording tells, if its project has that; and the task recorded for
     who was given it."""
-    project, _, task_id = (told or {}).get("task_id", "").partition(_SEPARATOR)
+    project, _, task_id = (provenance or {}).get("task_id", "").partition(_SEPARATOR)
     task = session.get(Task, task_id) if project == row.project else None
     if task is None or task.project != project:
         return
     row.task_id = task.id
-    if assignment := session.get(Assignment, (task.id, who or LOCAL)):
+    if assignment := session.get(Assignment, (task.id, user_name or LOCAL)):
         assignment.state, assignment.reason, assignment.changed_at = RECORDED, "", datetime.now(UTC)
 
 
-def _held(session: Session, account: Account) -> Task | None:
+def _assigned(session: Session, account: Account) -> Task | None:
     return session.scalars(
         select(Task).join(Assignment, Assignment.task_id == Task.id)
         .where(Task.project == account.project, Task.state == ACCEPTED, Assignment.who == account.name,
@@ -87,14 +87,16 @@ def _held(session: Session, account: Account) -> Task | None:
 
 def _free(session: Session, account: Account) -> Task | None:
     """What is wanted more often than it is there or on its way, and was not given to this person."""
-    there = (select(func.count()).select_from(Demonstration)
-             .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID,
-                    Demonstration.project == Task.project)
-             .correlate(Task).scalar_subquery())
+    recorded_count = (select(func.count()).select_from(Demonstration)
+                      .where(Demonstration.task_id == Task.id, Demonstration.status != INVALID,
+                             Demonstration.project == Task.project)
+                      .correlate(Task).scalar_subquery())
     coming = (select(func.count()).select_from(Assignment)
               .where(Assignment.task_id == Task.id, Assignment.state == TAKEN,
-                     Assignment.changed_at > datetime.now(UTC) - KEPT_FOR).correlate(Task).scalar_subquery())
-    given = select(Assignment.task_id).where(Assignment.who == account.name)
+                     Assignment.changed_at > datetime.now(UTC) - ASSIGNMENT_PERIOD).correlate(Task).scalar_subquery())
+    assigned = select(Assignment.task_id).where(Assignment.who == account.name)
     return session.scalars(
-        select(Task).where(Task.project == account.project, Task.state == ACCEPTED, Task.wanted > there + coming,
-                           Task.id.not_in(given)).order_by(there + coming, Task.made_at, Task.id).limit(1)).first()
+        select(Task).where(Task.project == account.project, Task.state == ACCEPTED, Task.wanted > recorded_count
+                           + coming,
+                           Task.id.not_in(assigned)).order_by(recorded_count + coming, Task.made_at,
+                                                              Task.id).limit(1)).first()

@@ -17,7 +17,7 @@ from sqlalchemy import update
 import schemas
 from curator_web.db.database import Database
 from curator_web.db.models import Demonstration
-from curator_web.errors import DatabaseAway, NoRoom
+from curator_web.errors import DatabaseUnavailable, DiskFull
 from schemas import types
 
 
@@ -27,18 +27,19 @@ def digest(current: types.Demonstration) -> str:
     return hashlib.sha256(f"{_rules()}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def note(db: Database, found: Mapping[str, str]) -> None:
+def note(db: Database, digests: Mapping[str, str]) -> None:
     """Keep the digests of demonstrations that were looked through, by their ids; where nothing can be written now,
     they are looked through once more."""
-    if found:
-        with suppress(DatabaseAway, NoRoom), db.writing() as session:
-            session.execute(update(Demonstration), [{"id": each, "sound": value} for each, value in found.items()])
+    if digests:
+        with suppress(DatabaseUnavailable, DiskFull), db.writing() as session:
+            session.execute(update(Demonstration),
+                            [{"id": demonstration_id, "sound": value} for demonstration_id, value in digests.items()])
 
 
 @lru_cache(maxsize=1)
 def _rules() -> str:
     """SHA-256 of the schemas' code and of the library that reads by them."""
-    found = hashlib.sha256(version("marshmallow").encode())
+    rules_digest = hashlib.sha256(version("marshmallow").encode())
     for path in sorted(Path(schemas.__file__).parent.glob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        rules_digest.update(path.read_bytes())
+    return rules_digest.hexdigest()

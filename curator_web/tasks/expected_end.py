@@ -13,11 +13,11 @@ from curator_web.db.database import Database
 from curator_web.db.models import Project
 from curator_web.db.task_models import TAKEN, Assignment, Task
 from curator_web.users import Account
-from curator_web.users.projects import expect_lead
+from curator_web.users.projects import require_lead
 
 
 @dataclass(frozen=True)
-class Shown:
+class VisibleTask:
     """A task as somebody sees it: `with_end` or without its expected answer and why it cannot be done."""
 
     task: Task
@@ -35,9 +35,9 @@ class Shown:
         return getattr(self.task, name)
 
 
-def given(session: Session, task: Task) -> Shown:
+def shown_to_navigator(session: Session, task: Task) -> VisibleTask:
     """A task for who is given it, whatever their role."""
-    return Shown(task, session.get_one(Project, task.project).answers_shown)
+    return VisibleTask(task, session.get_one(Project, task.project).answers_shown)
 
 
 def with_ends(session: Session, account: Account, tasks: Sequence[Task]) -> set[str]:
@@ -46,15 +46,15 @@ def with_ends(session: Session, account: Account, tasks: Sequence[Task]) -> set[
     ids = [task.id for task in tasks]
     if account.leads or session.get_one(Project, account.project).answers_shown:
         return set(ids)
-    taken = set(session.scalars(select(Assignment.task_id).where(
+    assigned_ids = set(session.scalars(select(Assignment.task_id).where(
         Assignment.task_id.in_(ids), Assignment.who == account.name, Assignment.state == TAKEN)))
     return {task.id for task in tasks
-            if task.id not in taken and (account.reviews or task.proposed_by == account.name)}
+            if task.id not in assigned_ids and (account.reviews or task.proposed_by == account.name)}
 
 
 def show_answers(db: Database, account: Account, shown: bool) -> None:
     """Have who is given a task of the account's project see its end, or not. Raises NotAllowed."""
-    expect_lead(account)
+    require_lead(account)
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True).answers_shown = shown
         audit.note(session, account.name, "answers shown" if shown else "answers hidden", project=account.project)

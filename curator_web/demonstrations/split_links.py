@@ -33,7 +33,7 @@ from curator_web.users import project_settings
 from pipeline.turns.edits import apply_edits, in_force, labels_after, made_since_beginning, standing, task_after
 from schemas import types
 
-from . import copies, facets, in_use, leases, pairs, recounting, texts, tries
+from . import copies, facets, leases, pairs, project_rules, recounting, search_index, training_attempts
 from .library import Review, load, row_of
 from .summary import counts, site
 
@@ -61,7 +61,7 @@ def continued_in(demonstration_id: str, edits: Log) -> str | None:
     following: list[str | int] = []  # parts by id, or by the number of the split in this log; the nearest last
     for number, edit in in_force(edits):
         if edit["op"] == "begin_at":  # what was split before was split by the other one
-            following = [_named(edit["other"], each) for each in following]
+            following = [_named(edit["other"], part_id) for part_id in following]
         elif edit["op"] == "end_before":
             following.append(edit.get("other", number))
         elif edit["op"] == "join":
@@ -95,7 +95,7 @@ def neighbours(db: Database, review: Review) -> Neighbours:
         return Neighbours(next(before, None), next((row for row in rows if row.id == after), None))
 
 
-def follow(session: Session, row: Demonstration, before: Log, after: Log, who: str) -> None:
+def follow(session: Session, row: Demonstration, before: Log, after: Log, user_name: str) -> None:
     """Have the part be there that a demonstration's log asks for after one more edit, inside a transaction that has
     locked it. Raises Conflict where one cannot be split, or where the split cannot be taken back."""
     had, has = standing(before), standing(after)
@@ -103,52 +103,52 @@ def follow(session: Session, row: Demonstration, before: Log, after: Log, who: s
     if change["op"] != "end_before":
         return
     if len(has) < len(had):
-        _set_aside(session, row, change, id_of(row.id, number), who)
+        _set_aside(session, row, change, id_of(row.id, number), user_name)
     elif after[-1]["op"] == "redo":
-        _bring_back(session, row, id_of(row.id, number), who)
+        _bring_back(session, row, id_of(row.id, number), user_name)
     else:
-        _make(session, row, before, change, number, who)
+        _make(session, row, before, change, number, user_name)
 
 
-def expect_single(session: Session, row: Demonstration) -> None:
+def require_single(session: Session, row: Demonstration) -> None:
     """Raises Conflict where two people annotate a demonstration, which is of the whole recording then, or it is
     training."""
-    tries.expect_no_training(session, row.id)
-    paired = pairs.of(session, row.id)
+    training_attempts.require_no_training(session, row.id)
+    paired = pairs.pair_of(session, row.id)
     if paired and (paired.open or row.id == paired.second.id):
         raise Conflict(ErrorText("two people annotate this demonstration; it is split when they are done, or the "
                                  "pair is "
                                  "ended"))
 
 
-def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, who: str) -> None:
-    expect_single(session, row)
+def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, user_name: str) -> None:
+    require_single(session, row)
     now, name = datetime.now(UTC), id_of(row.id, number)
     base = session.get_one(BaseTurns, copies.base_of(session, row.id)).content | {"id": name}
     new: list[types.Edit] = [{"op": "begin_at", "turn": split["turn"], "other": row.id}, *_task_of(split, row.task)]
     edits = [*log, *new]
     turns = apply_edits(base["turns"], edits)
-    seen = in_use.marked(turns, project_settings.of(session, row.home), edits)
+    marked_turns = project_rules.marked(turns, project_settings.settings_of(session, row.home), edits)
     part = Demonstration(
         id=name, project=row.project, recording=row.recording, status=DRAFT, version=1, recorded_at=row.recorded_at,
         imported_at=now, changed_at=now, recorded_by=row.recorded_by, task=task_after(base["task"], edits),
         assigned_to=row.assigned_to if row.status in _OPEN else row.submitted_by, site=site(turns),
-        **counts(base["turns"], seen, edits))
+        **counts(base["turns"], marked_turns, edits))
     session.add(part)
     session.flush()  # the others refer to it
     session.add(BaseTurns(demonstration_id=name, content=base))
-    for each in session.scalars(select(Edit).where(Edit.demonstration_id == row.id, Edit.number < number)).all():
-        session.add(Edit(demonstration_id=name, number=each.number, content=each.content, who=each.who,
-                         made_at=each.made_at))
-    for place, content in enumerate(new, number):
-        session.add(Edit(demonstration_id=name, number=place, content=content, who=who, made_at=now, version=1))
-    wanted = facets.of_turns(base["turns"], seen, edits)
-    wanted |= facets.of_labels(labels_after(base.get("labels", {}), edits), seen)
-    wanted |= facets.held(session, row.id, ["person"])
-    facets.refresh(session, name, wanted, facets.TURN_KINDS, who)
-    texts.keep(session, name, part.site, part.task)
+    for edit_row in session.scalars(select(Edit).where(Edit.demonstration_id == row.id, Edit.number < number)).all():
+        session.add(Edit(demonstration_id=name, number=edit_row.number, content=edit_row.content, who=edit_row.who,
+                         made_at=edit_row.made_at))
+    for index, content in enumerate(new, number):
+        session.add(Edit(demonstration_id=name, number=index, content=content, who=user_name, made_at=now, version=1))
+    wanted = facets.of_turns(base["turns"], marked_turns, edits)
+    wanted |= facets.of_labels(labels_after(base.get("labels", {}), edits), marked_turns)
+    wanted |= facets.stored_facets(session, row.id, ["person"])
+    facets.refresh(session, name, wanted, facets.TURN_KINDS, user_name)
+    search_index.store_text(session, name, part.site, part.task)
     take_comments(session, row, part, {turn["id"] for turn in turns})
-    audit.note(session, who, "split", row.id, part=name)
+    audit.note(session, user_name, "split", row.id, part=name)
 
 
 def _task_of(split: types.Edit, before: str) -> list[types.Edit]:
@@ -156,7 +156,7 @@ def _task_of(split: types.Edit, before: str) -> list[types.Edit]:
     return [{"op": "set_task", "task": task}] if task and task != before else []
 
 
-def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: str, who: str) -> None:
+def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: str, user_name: str) -> None:
     """The turns go back; raises Conflict where somebody has done something with the part, which would go with it."""
     part = row_of(session, name, lock=True)
     edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == name).order_by(Edit.number)).all()
@@ -165,7 +165,7 @@ def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: st
         (part.project == NOWHERE, "was deleted; restore it first"),
         (part.project != row.project, "is in another project"),
         (part.status not in _OPEN, f"is {part.status}; have it be a draft again first"),
-        (holder not in (None, who), f"is being worked on by {holder}"),
+        (holder not in (None, user_name), f"is being worked on by {holder}"),
         (made_since_beginning(edits) not in ([], _task_of(split, "")), "was changed since; undo that there first"))
     for holds, reason in reasons:
         if holds:
@@ -174,23 +174,23 @@ def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: st
     part.project = NOWHERE
     leases.give_back(part)
     take_comments(session, part, row, None)
-    audit.note(session, who, "split undone", row.id, part=name)
+    audit.note(session, user_name, "split undone", row.id, part=name)
 
 
-def _bring_back(session: Session, row: Demonstration, name: str, who: str) -> None:
+def _bring_back(session: Session, row: Demonstration, name: str, user_name: str) -> None:
     part = row_of(session, name, lock=True)
     part.project = row.project
     edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == name).order_by(Edit.number)).all()
     base = session.get_one(BaseTurns, name).content["turns"]
     take_comments(session, row, part, {turn["id"] for turn in apply_edits(base, edits)})
-    recount(session, row, name, who)
-    audit.note(session, who, "split redone", row.id, part=name)
+    recount(session, row, name, user_name)
+    audit.note(session, user_name, "split redone", row.id, part=name)
 
 
-def recount(session: Session, row: Demonstration, name: str, who: str) -> None:
+def recount(session: Session, row: Demonstration, name: str, user_name: str) -> None:
     """Have a part that comes back be counted by the settings of its project, which may have changed meanwhile."""
     if session.get(ProjectSettings, row.project):
-        recounting.ask(session, row.project, who, [name])
+        recounting.queue_recount(session, row.project, user_name, [name])
 
 
 def take_comments(session: Session, source: Demonstration, target: Demonstration, turns: Collection[str] | None,

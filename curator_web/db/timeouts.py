@@ -24,7 +24,8 @@ class _Late(Exception):
 
 
 def limit_statements() -> None:
-    """Have each statement of this thread end after STATEMENT seconds, with DatabaseAway, until `unlimit_statements`."""
+    """End each statement of this thread after STATEMENT seconds, with DatabaseUnavailable, until
+    `unlimit_statements`."""
     _seconds.set(STATEMENT)
 
 
@@ -76,9 +77,9 @@ def _until(waiting: Generator[Any, Any, Any], end: float) -> Generator[Any, Any,
     ready = None
     while True:
         try:
-            asked = waiting.send(ready)
+            awaited = waiting.send(ready)
         except StopIteration as done:
             return done.value
-        ready = yield asked
+        ready = yield awaited
         if not ready and time.monotonic() > end:
             raise _Late

@@ -1,5 +1,5 @@
 """What varies by itself from one run of a page to the next: told by a name, by how a value looks, and by where it
-came from. Pure functions; `Given` reads recorded answers.
+came from. Pure functions; `ServedValues` reads recorded answers.
 
 A value that an earlier answer gave comes back in a replay as it was. So a value that differs from such a one was
 chosen, however random it looks: another product, another order. So was a moment that is not the one of the request.
@@ -14,7 +14,7 @@ from schemas import DemotapeError
 
 from .exchanges import Archive, Recorded, header
 
-Fixed = Callable[[str], bool]  # whether a recorded value cannot vary by itself, however it looks
+StableParts = Callable[[str], bool]  # whether a recorded value cannot vary by itself, however it looks
 WALL = (978_307_200, 2_000_000_000)  # seconds since 1970 that count as a time of now: 2001 to 2033
 LONGEST = 4096  # characters of a value that is looked at
 
@@ -32,7 +32,7 @@ _CHOICES = frozenset((
 ))
 _TRACKING = "utm"  # utm_source and its kin
 _UUID = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}")
-_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?")
+_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}[\d:.,]*(?:Z|[+-]\d{2}:?\d{2})?")
 _FRACTION = re.compile(r"0\.\d{8,}")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 _TOKENS = re.compile(rb"[A-Za-z0-9]{5,}")
@@ -40,15 +40,15 @@ _WORD = re.compile(r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}|[A-Za-
 _WRITTEN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~+/=:")
 _FEWEST = 8  # characters of a run that may have been made by chance
 _HOUR = 3600.0
-_SEARCHED, _SEARCHED_OF_ONE = 64 << 20, 1 << 20  # bytes of answers in which recorded values are looked for
+_MAX_SEARCHED_BYTES, _MAX_ANSWER_BYTES = 64 << 20, 1 << 20  # bytes of answers in which recorded values are looked for
 
 
-def nothing_fixed(value: str) -> bool:
+def nothing_stable(value: str) -> bool:
     """For where no answers are known."""
     return False
 
 
-def everything_fixed(value: str) -> bool:
+def everything_stable(value: str) -> bool:
     """For where nothing varies by itself."""
     return True
 
@@ -66,23 +66,23 @@ def is_time(value: str) -> bool:
 
     A day alone is none: the clock of a replay stands at the recorded day, so another one was chosen.
     """
-    return bool(moment(value))
+    return bool(parse_timestamp(value))
 
 
-def moment(value: str) -> float:
+def parse_timestamp(value: str) -> float:
     """The moment that a value tells, in seconds since 1970; 0 when it tells none."""
     if not 10 <= len(value) <= 40 or not value.isascii():
         return 0.0
-    if _MOMENT.fullmatch(value):
+    if _TIMESTAMP.fullmatch(value):
         try:
-            told = datetime.fromisoformat(value)
+            parsed = datetime.fromisoformat(value)
         except ValueError:
             return 0.0
-        return (told if told.tzinfo else told.replace(tzinfo=UTC)).timestamp()
-    whole, dot, parts = value.partition(".")
-    if not whole.isdigit() or (dot and not parts.isdigit()) or len(whole) not in (10, 13):
+        return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).timestamp()
+    digits, dot, parts = value.partition(".")
+    if not digits.isdigit() or (dot and not parts.isdigit()) or len(digits) not in (10, 13):
         return 0.0
-    seconds = int(whole) / (1000 if len(whole) == 13 else 1)
+    seconds = int(digits) / (1000 if len(digits) == 13 else 1)
     return seconds if WALL[0] <= seconds <= WALL[1] else 0.0
 
 
@@ -117,10 +117,10 @@ def is_made_segment(segment: str) -> bool:
 def _changes(run: str) -> int:
     """How often digits, upper and lower case letters take turns."""
     kinds = ["d" if letter.isdigit() else "u" if letter.isupper() else "l" for letter in run]
-    return sum(one != other for one, other in zip(kinds, kinds[1:], strict=False))
+    return sum(kind != next_kind for kind, next_kind in zip(kinds, kinds[1:], strict=False))
 
 
-def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -> bool:
+def may_vary(name: str, recorded: str, actual: str, fixed: StableParts = nothing_stable) -> bool:
     """Whether two values of one name that are not equal may be so by themselves."""
     if varies_by_name(name):
         return True
@@ -129,9 +129,9 @@ def alike(name: str, recorded: str, actual: str, fixed: Fixed = nothing_fixed) -
     return is_time(recorded) == is_time(actual) and not fixed(recorded)
 
 
-def masked(text: str, fixed: Fixed = nothing_fixed) -> str:
+def masked(text: str, fixed: StableParts = nothing_stable) -> str:
     """A text with a mark for each word that looks random or is a number that may be a time."""
-    return _WORD.sub(lambda found: "\x00" if is_made(found[0]) and not fixed(found[0]) else found[0], text)
+    return _WORD.sub(lambda word: "\x00" if is_made(word[0]) and not fixed(word[0]) else word[0], text)
 
 
 def made_words(text: str) -> list[str]:
@@ -139,7 +139,7 @@ def made_words(text: str) -> list[str]:
     return [word for word in _WORD.findall(text) if is_made(word)]
 
 
-class Given:
+class ServedValues:
     """What recorded answers gave: of the values that requests carry, those that stood in an answer before."""
 
     def __init__(self, archive: Archive, values: Callable[[], Iterable[str]]):
@@ -148,15 +148,15 @@ class Given:
         self._values = values
         self._first: dict[bytes, int] | None = None
 
-    def fixed(self, exchange: Recorded) -> Fixed:
+    def fixed(self, exchange: Recorded) -> StableParts:
         """Tells of a value of that request whether it cannot vary by itself: an answer before gave it, or it is a
         moment that was an hour or more away when it was asked."""
         started = self._archive.started
         now = started + exchange.time if started else 0.0
 
         def is_fixed(value: str) -> bool:
-            told = moment(value)
-            return bool(now and told and abs(told - now) > _HOUR) or self._number(value) < exchange.number
+            timestamp = parse_timestamp(value)
+            return bool(now and timestamp and abs(timestamp - now) > _HOUR) or self._number(value) < exchange.number
         return is_fixed
 
     def _number(self, value: str) -> float:
@@ -166,19 +166,19 @@ class Given:
 
     def _read(self, wanted: set[bytes]) -> dict[bytes, int]:
         first: dict[bytes, int] = {}
-        left = _SEARCHED
+        remaining_bytes = _MAX_SEARCHED_BYTES
         for exchange in self._archive.exchanges:
-            if left <= 0 or not wanted:
+            if remaining_bytes <= 0 or not wanted:
                 break
             text = _text_of(exchange)
-            left -= len(text)
-            found = wanted.intersection(_TOKENS.findall(text))
-            first |= dict.fromkeys(found, exchange.number)
-            wanted -= found
+            remaining_bytes -= len(text)
+            present = wanted.intersection(_TOKENS.findall(text))
+            first |= dict.fromkeys(present, exchange.number)
+            wanted -= present
         return first
 
 
-def not_of_the_page(archive: Archive, typed: Iterable[str]) -> Fixed:
+def not_of_the_page(archive: Archive, typed: Iterable[str]) -> StableParts:
     """Tells of a value that looks random whether it was typed, or an answer or a channel gave it. The others the page
     made itself: those that it sent before any answer had them, and those that were never sent.
 
@@ -186,22 +186,22 @@ def not_of_the_page(archive: Archive, typed: Iterable[str]) -> Fixed:
     """
     @cache
     def runs() -> frozenset[bytes]:
-        given = set(_TOKENS.findall(" ".join(typed).encode("utf-8", "replace")))
+        served = set(_TOKENS.findall(" ".join(typed).encode("utf-8", "replace")))
         made: set[bytes] = set()
-        left = _SEARCHED
+        remaining_bytes = _MAX_SEARCHED_BYTES
         for exchange in archive.exchanges:
             address = set(_TOKENS.findall(exchange.url.encode("utf-8", "replace")))
             if exchange.top:  # somebody went there
-                given |= address - made
-            made |= (address | set(_TOKENS.findall(exchange.body or b""))) - given
-            told = _text_of(exchange, left)
-            given |= set(_TOKENS.findall(told)) - made
-            left = max(0, left - len(told))
-        for message in (each for channel in archive.channels for each in channel.messages):
+                served |= address - made
+            made |= (address | set(_TOKENS.findall(exchange.body or b""))) - served
+            text = _text_of(exchange, remaining_bytes)
+            served |= set(_TOKENS.findall(text)) - made
+            remaining_bytes = max(0, remaining_bytes - len(text))
+        for message in (message for channel in archive.channels for message in channel.messages):
             if message.direction == "received":
                 data = message.data if isinstance(message.data, bytes) else message.data.encode("utf-8", "replace")
-                given |= set(_TOKENS.findall(data)) - made
-        return frozenset(given)
+                served |= set(_TOKENS.findall(data)) - made
+        return frozenset(served)
 
     return lambda value: _longest_run(value) in runs()
 
@@ -225,9 +225,9 @@ def content(exchange: Recorded) -> bytes | None:
         return None
 
 
-def _text_of(exchange: Recorded, most: int = _SEARCHED_OF_ONE) -> bytes:
+def _text_of(exchange: Recorded, max_bytes: int = _MAX_ANSWER_BYTES) -> bytes:
     """What an answer says, with its headers, as far as it is looked through."""
     heads = "\n".join(value for _, value in exchange.answer_headers).encode("utf-8", "replace")
     if not is_text(exchange):
         return heads
-    return heads + b"\n" + (content(exchange) or b"")[:most]
+    return heads + b"\n" + (content(exchange) or b"")[:max_bytes]

@@ -39,9 +39,9 @@ class Result:
     missing: dict[tuple[str, str], int] = field(default_factory=dict)
 
 
-def held_against(result: Result, edited: Mapping[str, str]) -> Result:
+def downgrade_edited(result: Result, edited: Mapping[str, str]) -> Result:
     """The same result, in which what is not what the person did is not called the same, though the pages are. `edited`:
     why that is so, by turn."""
-    outcomes = [replace(each, verdict="equivalent", reason=edited[each.turn])
-                if each.verdict == "same" and each.turn in edited else each for each in result.outcomes]
-    return replace(result, outcomes=outcomes, verdict=worst([each.verdict for each in outcomes]))
+    outcomes = [replace(outcome, verdict="equivalent", reason=edited[outcome.turn])
+                if outcome.verdict == "same" and outcome.turn in edited else outcome for outcome in result.outcomes]
+    return replace(result, outcomes=outcomes, verdict=worst([outcome.verdict for outcome in outcomes]))

@@ -11,20 +11,20 @@ from itertools import accumulate
 from .addresses import origin
 from .bodies import is_query
 from .exchanges import Recorded, header
-from .varying import content
+from .volatile_values import content
 
 READING = ("GET", "HEAD", "OPTIONS")
 _EMPTY = (204, 205)
 
 
-class Course:
+class SessionHistory:
     """Where a session stands in the recorded order. Exchanges are told by their place in `exchanges`."""
 
     def __init__(self, exchanges: Sequence[Recorded]):
         self.exchanges = exchanges
         self.beacons = _beacons(exchanges)
-        steps = [_is_step(exchange) and place not in self.beacons for place, exchange in enumerate(exchanges)]
-        latest = list(accumulate((place if step else -1 for place, step in enumerate(steps)), max, initial=-1))
+        steps = [_is_step(exchange) and index not in self.beacons for index, exchange in enumerate(exchanges)]
+        latest = list(accumulate((index if step else -1 for index, step in enumerate(steps)), max, initial=-1))
         self.before = latest[:-1]  # the last step before each, -1 where there is none
         self.steps = steps
         self.tabs = len({exchange.tab for exchange in exchanges})
@@ -39,40 +39,40 @@ class Course:
 
     def follow(self, queue: "Queue") -> None:
         """Tell a queue from now on what of it is used."""
-        for index, place in enumerate(queue.places):
-            self._queues.setdefault(place, []).append((queue, index))
+        for slot, exchange_index in enumerate(queue.indices):
+            self._queues.setdefault(exchange_index, []).append((queue, slot))
 
-    def use(self, place: int) -> None:
+    def use(self, exchange_index: int) -> None:
         """An exchange is given."""
-        self.used.add(place)
-        for queue, index in self._queues.get(place, ()):
-            queue.mark(index)
-        if self.steps[place]:
-            tab = self.exchanges[place].tab
-            self.position = max(self.position, place)
-            self.in_tab[tab] = max(self.in_tab.get(tab, -1), place)
+        self.used.add(exchange_index)
+        for queue, slot in self._queues.get(exchange_index, ()):
+            queue.mark(slot)
+        if self.steps[exchange_index]:
+            tab = self.exchanges[exchange_index].tab
+            self.position = max(self.position, exchange_index)
+            self.in_tab[tab] = max(self.in_tab.get(tab, -1), exchange_index)
 
 
 class Queue:
     """Exchanges that fit a request alike, in the order in which they were asked."""
 
-    def __init__(self, course: Course, places: Iterable[int], *, kept: bool = True):
+    def __init__(self, history: SessionHistory, exchange_indices: Iterable[int], *, reusable: bool = True):
         """`kept`: it will be asked again."""
-        self.course = course
-        self.kept = kept
-        self.places = sorted(places)
+        self.course = history
+        self.reusable = reusable
+        self.indices = sorted(exchange_indices)
         self.variants: dict[tuple[str, ...], list[int]] | None = None  # told apart when they are first asked for
-        self._before = [course.before[place] for place in self.places]
-        self._next = list(range(len(self.places) + 1))  # an index at which to look for the next one not used
+        self._before = [history.before[exchange_index] for exchange_index in self.indices]
+        self._next = list(range(len(self.indices) + 1))  # an index at which to look for the next one not used
         self._latest = -1  # index of the latest one used
-        for index, place in enumerate(self.places):
-            if place in course.used:
-                self.mark(index)
-        if kept:
-            course.follow(self)
+        for slot, exchange_index in enumerate(self.indices):
+            if exchange_index in history.used:
+                self.mark(slot)
+        if reusable:
+            history.follow(self)
 
     def __len__(self) -> int:
-        return len(self.places)
+        return len(self.indices)
 
     def mark(self, index: int) -> None:
         """One of them is used."""
@@ -81,16 +81,16 @@ class Queue:
 
     def turn(self, referer: str = "") -> int:
         """The place of the one whose turn it is. `referer`: the page that asks, where it is known."""
-        place = self.places[self._index()]
+        index = self.indices[self._index()]
         if referer and self.course.tabs > 1:
-            return self._of_page(place, referer)
-        return place
+            return self._of_page(index, referer)
+        return index
 
     def _index(self) -> int:
         position = self.course.position
         come_to = max(position, self._before[self._latest]) if self._latest >= 0 else position
         reachable = bisect_right(self._before, come_to)  # these come after steps that happened, or as the latest given
-        begin = bisect_right(self.places, position)
+        begin = bisect_right(self.indices, position)
         if (unused := self._unused(begin)) < reachable:
             return unused  # of the present stretch
         passed = min(begin, reachable) - 1
@@ -100,29 +100,30 @@ class Queue:
 
     def _unused(self, index: int) -> int:
         """The first index from there on that is not used."""
-        found = index
-        while self._next[found] != found:
-            found = self._next[found]
-        while self._next[index] != found and index != found:
-            self._next[index], index = found, self._next[index]
-        return found
+        unused = index
+        while self._next[unused] != unused:
+            unused = self._next[unused]
+        while self._next[index] != unused and index != unused:
+            self._next[index], index = unused, self._next[index]
+        return unused
 
-    def _of_page(self, place: int, referer: str) -> int:
+    def _of_page(self, exchange_index: int, referer: str) -> int:
         """With several tabs, what a page asks for is what it asked for: in the present stretch of its own tab."""
-        exchanges, course = self.course.exchanges, self.course
-        if header(exchanges[place].headers, "referer") == referer:
-            return place
-        for other in self.near(place):
-            tab_stands = course.in_tab.get(exchanges[other].tab, -1)
-            if (other > tab_stands and other not in course.used and course.before[other] <= course.position
-                    and header(exchanges[other].headers, "referer") == referer):
-                return other
-        return place
+        exchanges, history = self.course.exchanges, self.course
+        if header(exchanges[exchange_index].headers, "referer") == referer:
+            return exchange_index
+        for neighbour in self.neighbours(exchange_index):
+            tab_position = history.in_tab.get(exchanges[neighbour].tab, -1)
+            if (neighbour > tab_position and neighbour not in history.used
+                and history.before[neighbour] <= history.position
+                    and header(exchanges[neighbour].headers, "referer") == referer):
+                return neighbour
+        return exchange_index
 
-    def near(self, place: int, before: int = 8, after: int = 24) -> list[int]:
+    def neighbours(self, exchange_index: int, before: int = 8, after: int = 24) -> list[int]:
         """Those around a place of it, in order."""
-        index = bisect_left(self.places, place)
-        return self.places[max(0, index - before):index + after]
+        index = bisect_left(self.indices, exchange_index)
+        return self.indices[max(0, index - before):index + after]
 
 
 def is_save(exchange: Recorded) -> bool:
@@ -140,15 +141,15 @@ def _is_step(exchange: Recorded) -> bool:
 
 def _beacons(exchanges: Sequence[Recorded]) -> set[int]:
     """The requests that only tell something, at any time: pings, and those to another origin that get no content."""
-    found = set()
+    beacons = set()
     origins: dict[int, str] = {}  # of the document in a tab
-    for place, exchange in enumerate(exchanges):
+    for index, exchange in enumerate(exchanges):
         if exchange.top:
             origins[exchange.tab] = origin(exchange.url)
         elif exchange.kind == "ping" or ((exchange.method.upper() == "POST" or exchange.status in _EMPTY)
                                          and _is_foreign(exchange, origins) and _is_empty(exchange)):
-            found.add(place)
-    return found
+            beacons.add(index)
+    return beacons
 
 
 def _is_foreign(exchange: Recorded, origins: dict[int, str]) -> bool:
