@@ -93,7 +93,7 @@ from .webhooks.sending import Sender
 
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
-               endpoint_url: str | None = None, user_name: str = LOCAL,
+               endpoint_url: str | None = None, who: str = LOCAL,
                upload_days: float = upload_service.UNFINISHED_DAYS, openid: OpenIDSettings | None = None,
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
@@ -142,7 +142,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None
     if uploads:
         chores.append(uploads.give_up_old)
-    app.extensions["demotape"] = Services(db, store, user_name, uploads, jobs, sign_in_attempts,
+    app.extensions["demotape"] = Services(db, store, who, uploads, jobs, sign_in_attempts,
                                                SecondFactors(db, secret), openid, hooks, model)
     app.before_request(timeouts.limit_statements)
     app.teardown_request(lambda _error: timeouts.unlimit_statements())

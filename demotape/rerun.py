@@ -15,7 +15,7 @@ _A_TURN, _AT_LEAST = 30.0, 120.0  # seconds that a run may take for each turn, a
 
 def run_again(recording: Recording, demonstration: Demonstration, on_turn: Callable[[int, int], None],
               save_blob: Callable[[bytes], str], last: State | None = None) -> Proof:
-    """Run a demonstration offline in a browser of its own; returns what that proves. `keep` keeps a screenshot of it;
+    """Run a demonstration offline in a browser of its own; returns its proof. `save_blob` stores a screenshot of it;
     `last`: the state that it should end in, if not that of the recording.
 
     Raises InputError as `replay.running.run` does, DemotapeError where no browser can be started or it takes too long.

@@ -23,7 +23,7 @@ errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 @contextmanager
 def progress(title: str, total: int | None = None):
     """A progress bar with the time left on a terminal, nothing elsewhere; yields a function that tells the next step's
-    name. What is printed meanwhile, by `tell` and `complain`, stands above it."""
+    name. What is printed meanwhile, by `print_line` and `complain`, stands above it."""
     if not errors.is_terminal:
         yield lambda name: None
         return

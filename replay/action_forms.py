@@ -26,9 +26,9 @@ _SPEAKERS = ("instructor", "navigator")
 
 @dataclass(frozen=True)
 class ParsedAction:
-    """An action that a string asks for.
+    """An action parsed from a string.
 
-    `intent`: one of ours (schemas/shared.json), or wait. The target is told by its `uid`, by the `number` of a box in
+    `intent`: one of ours (schemas/shared.json), or wait. The target is given by its `uid`, by the `number` of a box in
     the picture (WebVoyager, which presses Enter after typing by itself), or as it is `described`: role or tag, and name
     (Mind2Web). All are None for what has no target.
     """
@@ -42,7 +42,7 @@ class ParsedAction:
 
 
 class ActionSyntaxError(Exception):
-    """What is wrong in a string: `at` which place, from 0, and what would be `example`."""
+    """A syntax error in an action string: its `offset` from 0, the problem, and an `example` of a valid call."""
 
     def __init__(self, offset: int, message: str, example: str):
         super().__init__(message)
@@ -51,7 +51,7 @@ class ActionSyntaxError(Exception):
 
 @dataclass(frozen=True)
 class Value:
-    """A value in a call, and where it stands."""
+    """A value in a call, with its offset in the string."""
 
     offset: int
     value: Any
@@ -81,14 +81,14 @@ class Form:
 
 
 def parsed_action(call: Call, forms: Mapping[str, Form], grammar: str) -> ParsedAction:
-    """What a call asks for; raises ActionSyntaxError."""
+    """The action that a call means; raises ActionSyntaxError."""
     form = find(call.name, forms, grammar)
     intent, arguments, uid = _build(call, form)
     return ParsedAction(intent, arguments, uid, grammar=grammar)
 
 
 def find(name: str, forms: Mapping[str, Form], grammar: str) -> Form:
-    """An action by its name; raises ActionSyntaxError, with the action that has the likest name."""
+    """An action by its name; raises ActionSyntaxError with an example of the action with the most similar name."""
     if name in forms:
         return forms[name]
     likest = get_close_matches(name[:40], forms, 1) or ["click"]

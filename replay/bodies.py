@@ -32,7 +32,7 @@ Pair = tuple[str, str]  # a recorded value and the actual one
 
 @dataclass
 class Tally:
-    """What came of a comparison: how many values agree, vary by themselves, fit a stand-in, were chosen otherwise, or
+    """The result of a comparison: how many values agree, vary by themselves, fit a stand-in, were chosen otherwise, or
     are there in one alone; `differences`: those that differ and may, recorded and actual.
 
     `learnt`: names whose values vary, as the recording shows. `any_value`: it does not matter what is sent. `typed`: a

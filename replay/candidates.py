@@ -1,4 +1,4 @@
-"""The exchanges of one method and address without its parameters, and those among them that a request fits."""
+"""Groups of recorded exchanges with one method and path, and the best candidate in a group for a request."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,43 +12,43 @@ from .exchanges import Recorded, Request, header
 from .session_history import Queue, SessionHistory, is_save
 from .volatile_values import ServedValues, StableParts, content, is_made, varies_by_name
 
-MIN_SCORE = 0.8  # a match below this is none
-MAX_INEXACT_SCORE = 0.999  # what is not equal letter by letter is never 1
-_MAX_VARIANTS = 64  # that are told apart
-_MAX_SIGNATURES = 512  # of a place that are compared when none is equal
-_MAX_CANDIDATES = 8  # of them
-_MAX_QUERIES_LEARNT_FROM = 200  # queries of a place
+MIN_SCORE = 0.8  # of a match
+MAX_INEXACT_SCORE = 0.999  # of a match that is not equal letter by letter
+_MAX_VARIANTS = 64  # that are distinguished
+_MAX_SIGNATURES = 512  # of a group that are compared when none is equal
+_MAX_CANDIDATES = 8  # of those signatures
+_MAX_QUERIES_LEARNT_FROM = 200  # of a group
 _VARIED = "\0"
 
-ScoredIndex = tuple[int, float]  # the place of an exchange in the recorded order, and its score
+ScoredIndex = tuple[int, float]  # index of an exchange in the recorded order, and its score
 Grade = Callable[[int], float]
 
 
 @dataclass(frozen=True)
 class IncomingRequest:
-    """A request as it is compared."""
+    """A request of the replay, with the parts that are compared."""
 
     request: Request
     address: Address
 
     @cached_property
     def body(self) -> bytes | None:
-        """What is sent; None for nothing."""
+        """The request body; None when it is empty."""
         return self.request.body or None
 
     @cached_property
     def content_type(self) -> str:
-        """Of what is sent."""
+        """The media type of the body."""
         return header(self.request.headers, "content-type")
 
     @cached_property
     def referer(self) -> str:
-        """The page that asks."""
+        """The address of the page that sends the request."""
         return header(self.request.headers, "referer")
 
 
 class SharedExchanges:
-    """What places share: the exchanges with their parts, the course of the session, what answers gave."""
+    """State that all groups share: the exchanges with parsed addresses, the session history, served values."""
 
     def __init__(self, history: SessionHistory, served: ServedValues, addresses: Sequence[Address]):
         self.course = history
@@ -59,11 +59,11 @@ class SharedExchanges:
         self._saves: dict[int, bool] = {}
 
     def fixed(self, index: int) -> StableParts:
-        """What of a recorded request cannot vary by itself."""
+        """The parts of a recorded request that do not vary by themselves."""
         return self._given.fixed(self.exchanges[index])
 
     def tally(self, index: int, learnt: frozenset[str] = frozenset()) -> Tally:
-        """A new one, for a comparison with a recorded request."""
+        """A new tally for a comparison with a recorded request."""
         return Tally(self.fixed(index), learnt, index in self.course.beacons, self._is_save(index))
 
     def _is_save(self, index: int) -> bool:
@@ -72,14 +72,14 @@ class SharedExchanges:
         return self._saves[index]
 
     def variant(self, index: int) -> variants.Variant:
-        """What decides among answers of one address."""
+        """The headers that choose among answers of one address."""
         if index not in self._variants:
             self._variants[index] = variants.variant(self.exchanges[index])
         return self._variants[index]
 
 
 class FittingExchanges:
-    """Exchanges whose addresses fit a request alike: the body decides first among them, then the order."""
+    """Exchanges whose addresses fit a request equally well: the body decides first among them, then the order."""
 
     def __init__(self, shared: SharedExchanges, indices: list[int]):
         self._known = shared
@@ -90,13 +90,13 @@ class FittingExchanges:
         self._queues: dict[object, Queue] = {}
 
     def equal(self, incoming: IncomingRequest) -> ScoredIndex | None:
-        """The one whose turn it is of those whose body is equal."""
+        """The next exchange in order among those with an equal body."""
         queue = self._same_body(incoming)
         return (self._of_variant(queue, incoming).turn(incoming.referer), 1.0) if queue else None
 
     def most_similar(self, incoming: IncomingRequest, grade: Grade) -> ScoredIndex | None:
-        """The one that is most alike, and of several the one whose turn it is. `grade`: how alike addresses are."""
-        for queue in self._from_surest(incoming):
+        """The most similar exchange; of several, the next one in order. `grade`: the similarity of addresses."""
+        for queue in self._most_certain_first(incoming):
             turn = queue.turn(incoming.referer)
             graded = {index: grade(index) for index in queue.neighbours(turn)}
             graded = {index: min(MAX_INEXACT_SCORE, score * self._body_likeness(index, incoming))
@@ -108,7 +108,7 @@ class FittingExchanges:
                 return self._of_variant(tied, incoming).turn(incoming.referer), best_score
         return None
 
-    def _from_surest(self, incoming: IncomingRequest) -> Iterator[Queue]:
+    def _most_certain_first(self, incoming: IncomingRequest) -> Iterator[Queue]:
         if same_body := self._same_body(incoming):
             yield same_body
         if len(self._bodies) > 1 or not same_body:
@@ -139,7 +139,7 @@ class FittingExchanges:
                         self._known.tally(index))
 
     def _of_variant(self, queue: Queue, incoming: IncomingRequest) -> Queue:
-        """Those of a queue that agree best with what else the request says."""
+        """The part of a queue that agrees best with the other headers of the request."""
         if len(queue) == 1:
             return queue
         if queue.variants is None:
@@ -170,25 +170,25 @@ class RequestGroup:
         self._fixed: set[Pair] = set()  # parameters that look as if they were made by chance and were not
 
     def forget(self) -> None:
-        """What was given: all is unused again."""
+        """Mark all exchanges as unused."""
         self._keys.clear()
 
     def add(self, index: int) -> None:
-        """One more exchange, in the recorded order."""
+        """Add an exchange; they come in the recorded order."""
         self._by_query.setdefault(self._known.addresses[index].query, []).append(index)
 
     @property
     def first(self) -> int:
-        """The place of its first exchange."""
+        """The index of the first exchange."""
         return next(iter(self._by_query.values()))[0]
 
     def equal(self, incoming: IncomingRequest) -> ScoredIndex | None:
-        """What has the same parameters, letter by letter, and the same body."""
+        """The exchange with the same parameters, letter by letter, and the same body."""
         indices = self._by_query.get(incoming.address.query)
         return self._key(("query", incoming.address.query), indices).equal(incoming) if indices else None
 
     def most_similar(self, incoming: IncomingRequest, factor: float = 1.0) -> ScoredIndex | None:
-        """What is most alike. `factor`: how alike the paths are."""
+        """The most similar exchange. `factor`: the similarity of the paths."""
         def grade(index: int) -> float:
             recorded = self._known.addresses[index]
             if recorded.query == incoming.address.query:
@@ -196,12 +196,12 @@ class RequestGroup:
             tally = self._known.tally(index, self._learnt)
             return factor * query_likeness(recorded.pairs, incoming.address.pairs, tally)
 
-        for name, indices in self._from_surest(incoming):
+        for name, indices in self._most_certain_first(incoming):
             if scored := self._key(name, indices).most_similar(incoming, grade):
                 return scored
         return None
 
-    def _from_surest(self, incoming: IncomingRequest) -> Iterator[tuple[object, list[int]]]:
+    def _most_certain_first(self, incoming: IncomingRequest) -> Iterator[tuple[object, list[int]]]:
         query = incoming.address.query
         if query in self._by_query:
             yield ("query", query), self._by_query[query]
@@ -212,7 +212,7 @@ class RequestGroup:
             yield ("signature", signature), self._by_signature[signature]
 
     def _similar_signatures(self, wanted: frozenset[Pair]) -> list[frozenset[Pair]]:
-        """Signatures with the same values that lack some of the wanted or have more, the most alike first."""
+        """Signatures with the same values that lack some of the wanted or have more, the most similar first."""
         names = {name for name, _ in wanted}
         ranked: list[tuple[int, int, frozenset[Pair]]] = []
         for signature in islice(self._by_signature, _MAX_SIGNATURES):
@@ -271,7 +271,7 @@ class RequestGroup:
         return by_signature
 
     def _signature(self, pairs: Sequence[Pair], index: int) -> frozenset[Pair]:
-        """The parameters of a recorded address that tell what is asked for."""
+        """The parameters of a recorded address that identify the requested content."""
         fixed = self._known.fixed(index)
         for name, value in pairs:
             if is_made(value) and not varies_by_name(name) and fixed(value):

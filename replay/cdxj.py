@@ -16,7 +16,7 @@ _RESERVED = re.compile(r"%(?:3B|2F|3F|3A|40|26|3D|2B|24|2C|23)", re.I)  # ;/?:@&
 
 
 def line(url: str, stamp: str, fields: dict[str, str], query: str = "") -> str:
-    """One line. `stamp`: 14 digits; `told`: what is said of the record; `query`: a body, as `request_query` has it."""
+    """One line. `stamp`: 14 digits; `fields`: those of the record; `query`: a body, as `request_query` has it."""
     method = fields.get("method", "")
     full_url = f"{url}{'&' if '?' in url else '?'}__wb_method={method}&{query}" if method else url
     named = {"url": url} | fields | ({"requestBody": query} if method else {})

@@ -32,7 +32,7 @@ class Channels:
         self._moved = asyncio.Event()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Begin again."""
         self._used.clear()
 
     def play_until(self, time: float) -> None:

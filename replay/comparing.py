@@ -47,7 +47,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How alike a page and the recorded one are; likenesses from 0 to 1. `apart`: how many elements and texts only one
+    """How similar a page and the recorded one are, from 0 to 1. `differing`: how many elements and texts only one
     of both has."""
 
     verdict: str
@@ -84,7 +84,7 @@ def facts(document: str | bytes) -> Facts:
 
 def compare(recorded: Facts | None, now: Facts | None, urls: tuple[str, str], scrolls: tuple[Point, Point],
             fixed: StableParts = everything_stable) -> Comparison:
-    """Hold a page against the recorded one; `urls` and `scrolls`: of the recorded one, and now. `fixed` tells of a
+    """Compare a page with the recorded one; `urls` and `scrolls`: of the recorded one, and now. `fixed` tells of a
     value that looks random whether it has to be the same; those that a page makes itself are others each time."""
     same_page = _same_page(*urls, fixed)
     if recorded is None or now is None:  # nothing but the address is known

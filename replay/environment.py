@@ -1,6 +1,6 @@
 """A recording as an environment for agents: any that speaks CDP finds the start state, acts offline, and is scored.
 
-What the agent does is recorded like a person's session, and the outcome checks are held against that recording.
+What the agent does is recorded like a person's session, and the outcome checks are compared with that recording.
 """
 
 import asyncio

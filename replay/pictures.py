@@ -18,7 +18,7 @@ _MIN_SIDE_PX = 14  # pixels of a side, below which SSIM has no window
 
 class Pictures:
     """Pictures of the states that turns of a recording end in. Each is taken while a page is looked at or what comes
-    next is made ready, and held against the recorded one when it is asked for."""
+    next is made ready, and compared with the recorded one when it is asked for."""
 
     def __init__(self, recording: Recording):
         self._recording = recording

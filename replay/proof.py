@@ -14,7 +14,7 @@ from .running import Result
 
 
 def proof_of(demonstration: Demonstration, result: Result, *, live: bool, save_blob: Callable[[bytes], str]) -> Proof:
-    """What a run proves of a demonstration. `keep` keeps a screenshot of it and returns its blob's name."""
+    """What a run proves of a demonstration. `save_blob` stores a screenshot and returns its name."""
     return {
         "format": FORMAT, "version": VERSIONS[FORMAT], "demonstration": digest(demonstration["turns"]),
         "recording": demonstration["recording"], "made_at": datetime.now().astimezone(),

@@ -8,7 +8,7 @@ from .comparing import worst
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one turn. `by`: what the element was found by; `score` from 0 to 1. `elements`, `texts` and
+    """The result of one turn. `by`: what the element was found by; `score` from 0 to 1. `elements`, `texts` and
     `picture` (SSIM) say how alike the state after it and the recorded one are, from 0 to 1; None when not known.
     `shown`: the screenshot after it, an image file's bytes."""
 

@@ -141,7 +141,7 @@ class Runner:
                       dict(self._server.missing) if self._server else {})
 
     async def _do_all(self, on_turn: Callable[[int, int], None]) -> list[Outcome]:
-        """What came of each turn."""
+        """The result of each turn."""
         outcomes: list[Outcome] = []
         for number, turn in enumerate(self._turns):
             outcomes.append(await self._turn(number, turn))

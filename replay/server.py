@@ -70,7 +70,7 @@ class ReplayServer:
         self.missing.clear()
 
     def reset(self) -> None:
-        """Begin the session anew."""
+        """Begin the session again."""
         self._session.reset()
         self._channels.reset()
         self.missing.clear()

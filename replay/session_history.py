@@ -1,7 +1,7 @@
-"""Which of several exchanges that a request fits alike is given: the one whose turn it is.
+"""Choose among several exchanges that fit a request equally well: the next one in the session's order.
 
 Every request that changes something and every document of a tab is a step. `position` is the number of the latest step
-that the replay has come to; what lies between it and the next step is the present stretch.
+that the replay has come to; the exchanges between it and the next step are the current segment.
 """
 
 from bisect import bisect_left, bisect_right
@@ -18,7 +18,7 @@ _EMPTY = (204, 205)
 
 
 class SessionHistory:
-    """Where a session stands in the recorded order. Exchanges are told by their place in `exchanges`."""
+    """How far a replay has come in the recorded order. Exchanges are identified by their index in `exchanges`."""
 
     def __init__(self, exchanges: Sequence[Recorded]):
         self.exchanges = exchanges
@@ -38,12 +38,12 @@ class SessionHistory:
         self._queues: dict[int, list[tuple[Queue, int]]] = {}
 
     def follow(self, queue: "Queue") -> None:
-        """Tell a queue from now on what of it is used."""
+        """Notify a queue from now on which of its exchanges are used."""
         for slot, exchange_index in enumerate(queue.indices):
             self._queues.setdefault(exchange_index, []).append((queue, slot))
 
     def use(self, exchange_index: int) -> None:
-        """An exchange is given."""
+        """Record that an exchange was served."""
         self.used.add(exchange_index)
         for queue, slot in self._queues.get(exchange_index, ()):
             queue.mark(slot)
@@ -57,7 +57,7 @@ class Queue:
     """Exchanges that fit a request alike, in the order in which they were asked."""
 
     def __init__(self, history: SessionHistory, exchange_indices: Iterable[int], *, reusable: bool = True):
-        """`kept`: it will be asked again."""
+        """`reusable`: whether it will be queried again."""
         self.course = history
         self.reusable = reusable
         self.indices = sorted(exchange_indices)
@@ -99,7 +99,7 @@ class Queue:
         return 0  # what comes only after steps that have not happened
 
     def _unused(self, index: int) -> int:
-        """The first index from there on that is not used."""
+        """The first unused slot from `index` on."""
         unused = index
         while self._next[unused] != unused:
             unused = self._next[unused]
@@ -108,7 +108,7 @@ class Queue:
         return unused
 
     def _of_page(self, exchange_index: int, referer: str) -> int:
-        """With several tabs, what a page asks for is what it asked for: in the present stretch of its own tab."""
+        """With several tabs, prefer an exchange that the same page requested, in the current segment of its own tab."""
         exchanges, history = self.course.exchanges, self.course
         if header(exchanges[exchange_index].headers, "referer") == referer:
             return exchange_index
@@ -121,26 +121,26 @@ class Queue:
         return exchange_index
 
     def neighbours(self, exchange_index: int, before: int = 8, after: int = 24) -> list[int]:
-        """Those around a place of it, in order."""
+        """The exchange indices around one of the queue, in order."""
         index = bisect_left(self.indices, exchange_index)
         return self.indices[max(0, index - before):index + after]
 
 
 def is_save(exchange: Recorded) -> bool:
-    """Whether a request hands something over and is told no more than that it was taken: pages do so while somebody
-    types, as often as it happens to be."""
+    """Whether a request saves something and gets an empty answer. Pages send these while somebody types, any number of
+    times."""
     return exchange.method.upper() not in READING and 200 <= exchange.status < 300 and _is_empty(exchange)
 
 
 def _is_step(exchange: Recorded) -> bool:
-    """Whether the site may be another one after it. A request that failed changed nothing that is known."""
+    """Whether the site's state may differ afterwards. A failed request changed nothing that is known."""
     if exchange.status == 0:
         return False
     return exchange.top or (exchange.method.upper() not in READING and not is_query(exchange.body))
 
 
 def _beacons(exchanges: Sequence[Recorded]) -> set[int]:
-    """The requests that only tell something, at any time: pings, and those to another origin that get no content."""
+    """Requests that only report something, at any time: pings, and those to another origin that get no content."""
     beacons = set()
     origins: dict[int, str] = {}  # of the document in a tab
     for index, exchange in enumerate(exchanges):

@@ -77,7 +77,7 @@ class Stream:
         return True
 
     def skip_to_record(self, offset: int | None = None) -> bytes:
-        """The next line of the part that begins a record, `at`: from there, where the file is not packed; nothing where
+        """The next line of the part that begins a record, from `offset` on, where the file is not packed; nothing where
         none is left. Raises Broken."""
         self.budget = None
         if offset is not None and not self.packed:

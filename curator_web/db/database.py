@@ -208,7 +208,7 @@ def _is_newest(connection: Connection) -> bool:
 
 @contextmanager
 def _references_unwatched(connection: Connection) -> Iterator[None]:
-    """SQLite changes a table by dropping it and making it anew, which rows that refer to it would forbid.
+    """SQLite changes a table by dropping it and making it again, which rows that refer to it would forbid.
 
     It can only be told so outside of a transaction, so the driver is asked and not SQLAlchemy, which would begin one.
     """

@@ -82,8 +82,8 @@ class Demonstration(Base):
     """One demonstration. The counts are of the current turns, kept here so that lists need not fold edits.
 
     `damage`: why it could not be shown or exported when that was last tried, None otherwise. `sound`: what it
-    was when it was last found to be as it may be (`demonstrations.soundness`). `proof`: what came of running it again
-    (`demonstrations.proving`), None where nobody has.
+    was when it was last found valid (`demonstrations.validation_cache`). `proof`: the result of running it again
+    (`demonstrations.replay_proofs`), None where nobody has.
     Every order that the list of a project can have is an index that ends with the id, with and without the status
     before it.
     """

@@ -1,4 +1,4 @@
-"""The table of proofs: what came of running demonstrations again."""
+"""The table of proofs: the result of running demonstrations again."""
 
 from datetime import datetime
 

@@ -63,7 +63,7 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
         session.flush()
         chosen = [difference for difference in comparison.differences if choices[difference.key] == SECOND]
         known, now = comparison.first, comparison.first.row.version
-        # Of outcome checks, none is refused again: the second's were held against the same recording when written.
+        # Of outcome checks, none is refused again: the second's were compared with the same recording when written.
         for edit in (edit for difference in chosen for edit in difference.edits or ()):
             made = workflow.edit(joined, demonstration_id, edit, now, account, known=known)
             known, now = made.review or known, made.version

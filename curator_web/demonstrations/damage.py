@@ -43,7 +43,7 @@ def blobs_of(turns: Iterable[types.Turn]) -> set[str]:
 
 
 def note(db: Database, damaged: Iterable[LeftOut], intact: Collection[str] = ()) -> None:
-    """Have the list say which demonstrations are damaged and why, and which are `whole` after all."""
+    """Record for the list which demonstrations are damaged and why, and which are `intact` after all."""
     reasons = {left_out.id: left_out.reason[:LENGTH] for left_out in damaged}
     with db.reading() as session:
         stored = {name: said for name, said in session.execute(

@@ -50,7 +50,7 @@ def take_next(db: Database, account: Account, after: str | None = None) -> Demon
     """Hand out the next demonstration of the account's project with a lease, which who is alone needs not; None when
     there is nothing to do.
 
-    Where training comes first, who has not passed it gets nothing else (`tries`). What is leased to this person already
+    Before training is passed, it is all that they get (`training_attempts`). What is leased to this person already
     comes first, then what is assigned to them, then what is nobody's, the oldest first. `after` is the one that they
     leave: its lease ends, and it is not handed out again at once.
     """

@@ -159,7 +159,7 @@ class Review:
     def checked(self, digests: dict[str, str] | None = None) -> types.Demonstration:
         """The same, when all in it is as it may be today; raises Damaged.
 
-        `found`: there its digest is put (`soundness`) if nothing told so yet.
+        `digests`: receives its digest (`validation_cache`) if it was not validated yet.
         """
         current = self.current()
         with damage.named(self.row.id):
@@ -258,7 +258,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
             with damage.named(demonstration_id):
                 recording = store.open(exported.row.recording)
             current = labels.without_texts(exported.checked(sound), definitions)
-            current.pop("outcome", None)  # no export has it, so none is made anew where only it has changed
+            current.pop("outcome", None)  # no export has it, so none is made again where only it has changed
         except Damaged as error:
             if damaged is None:
                 raise

@@ -130,8 +130,8 @@ def matching_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]
 
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
             viewer: Account | None = None) -> Page:
-    """One page of a project's demonstrations that are sought, without those that `who` may not see; raises InputError
-    for an `after` that this list did not make."""
+    """One page of a project's demonstrations that are sought, without those that `viewer` may not see. Raises
+    InputError for an `after` that this list did not make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:

@@ -15,7 +15,7 @@ def claim(db: Database, sent_as: str, user_name: str | None) -> str:
     """The id under which this person's recording is kept; it is theirs from now on.
 
     That is the id it was sent under, if it is nobody's yet or may be renewed by them (`_may_renew`); else one that is
-    made of it, the same each time. `who`: a user's name, None on the server's command line.
+    made of it, the same each time. `user_name`: None on the server's command line.
     """
     for _ in range(MAX_CLAIM_ATTEMPTS - 1):
         try:

@@ -72,7 +72,7 @@ def pair_of(session: Session, demonstration_id: str, *, lock: bool = False) -> P
 
 
 def find_pair(db: Database, demonstration_id: str) -> Paired | None:
-    """As `of`, in a transaction of its own."""
+    """As `pair_of`, in a transaction of its own."""
     with db.reading() as session:
         return pair_of(session, demonstration_id)
 

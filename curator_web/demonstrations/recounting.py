@@ -1,4 +1,4 @@
-"""Counting anew what lists show of demonstrations, after what is to check in their project has changed.
+"""Counting again what lists show of demonstrations, after what is to check in their project has changed.
 
 Much is read and little is written, each demonstration by itself, so that nobody waits who is at work meanwhile.
 """
@@ -33,7 +33,7 @@ class Recounted:
 
 
 def queue_recount(session: Session, project: str, user_name: str, ids: Iterable[str] | None = None) -> None:
-    """Have demonstrations of a project counted anew by a job, within a transaction; without `ids` all of them."""
+    """Have demonstrations of a project counted again by a job, within a transaction; without `ids` all of them."""
     chosen = None if ids is None else list(ids)
     waiting = session.scalars(select(Job).where(Job.project == project, Job.kind == KIND, Job.state == QUEUED)
                               .with_for_update()).all()  # none of them begins before this transaction has ended
@@ -48,7 +48,7 @@ def queue_recount(session: Session, project: str, user_name: str, ids: Iterable[
 
 def recount_all(db: Database, project: str, ids: list[str] | None,
                 step: Callable[[int, int, str], object] = lambda done, total, name: None) -> dict[str, Any]:
-    """Count demonstrations of a project anew, with `ids` None all; returns what became of it, as Recounted."""
+    """Count demonstrations of a project again, with `ids` None all; returns what became of it, as Recounted."""
     if ids is None:
         with db.reading() as session:
             ids = list(session.scalars(select(Demonstration.id).where(
@@ -66,7 +66,7 @@ def recount_all(db: Database, project: str, ids: list[str] | None,
 
 
 def recount(db: Database, demonstration_id: str) -> bool:
-    """Count one anew; returns whether lists showed something else. Raises NotFound, Damaged."""
+    """Count one again; returns whether lists showed something else. Raises NotFound, Damaged."""
     with db.reading() as session:
         review = library.load(session, demonstration_id)
         stored = facets.stored_facets(session, demonstration_id, facets.TURN_KINDS)

@@ -42,7 +42,7 @@ def failing_turns(db: Database, row: Demonstration) -> dict[str, TurnProof]:
 def store_proof(session: Session, row: Demonstration, turns: list[types.Turn], proof: Proof, user_name: str
                 | None) -> None:
     """Keep what a run proved, inside a transaction; one that is older than what is kept is not taken. `turns`: as they
-    are now; `who` had it run, None where it came with its recording."""
+    are now; `user_name` had it run, None where it came with its recording."""
     stored = session.get(StoredProof, row.id)
     if stored and stored.made_at > proof["made_at"]:
         return
@@ -55,7 +55,7 @@ def store_proof(session: Session, row: Demonstration, turns: list[types.Turn], p
 
 
 def update_proof_state(session: Session, row: Demonstration, turns: list[types.Turn]) -> None:
-    """Have lists show whether the proof is true of the turns as they are now."""
+    """Make lists show whether the proof is true of the turns as they are now."""
     if row.proof is not None and (stored := session.get(StoredProof, row.id)):
         row.proof = _state(stored.content, turns)
 

@@ -3,7 +3,7 @@
 The edit `end_before` takes a turn and those behind it out of a demonstration. They become one of its own, of the same
 recording: its log is the other one's to there and then `begin_at`, so that all that was done, and by whom, is known
 of both. It has a status, labels and comments of its own. Undoing the split sets it aside, redoing brings it back;
-joining them later is `joining`'s.
+`join` joins them later.
 """
 
 import hashlib

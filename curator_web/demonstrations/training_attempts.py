@@ -92,7 +92,7 @@ def attempt_of(session: Session, demonstration_id: str) -> TrainingAttempt | Non
 
 
 def find_attempt(db: Database, demonstration_id: str) -> TrainingAttempt | None:
-    """As `of`, in a transaction of its own."""
+    """As `attempt_of`, in a transaction of its own."""
     with db.reading() as session:
         return attempt_of(session, demonstration_id)
 

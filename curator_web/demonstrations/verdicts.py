@@ -1,4 +1,4 @@
-"""Judges' verdicts, kept beside people's labels and held against them, for leads; `judging` says who may see what."""
+"""Judges' verdicts, kept beside people's labels and compared with them, for leads; `judging` says who may see what."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ SAID = {True: "success", False: "failure"}
 
 @dataclass(frozen=True)
 class AcceptedVerdicts:
-    """What came of taking verdicts: how many are new, how many replaced one of the same judge, and how many are of no
+    """The result of taking verdicts: how many are new, how many replaced one of the same judge, and how many are of no
     recording in the project, so that they were left out."""
 
     new: int
@@ -124,7 +124,7 @@ def judges(db: Database, account: Account) -> list[Judge]:
 
 
 def results(db: Database, account: Account) -> Results:
-    """Judges held against people, on what a lead may see of both. Raises NotAllowed."""
+    """Judges compared with people, on what a lead may see of both. Raises NotAllowed."""
     require_lead(account)
     with db.reading() as session:
         own_labels = select(PersonLabel.demonstration_id).where(

@@ -1,5 +1,5 @@
-"""What somebody may not see yet, or not at all, of the demonstrations of a project that they are in: what others do in
-a pair or in training, and the known answers of what they have to answer themselves. Leads see all."""
+"""Which demonstrations of their project a member may not see, yet or at all: the work of others in a pair or in
+training, and the known answers to demonstrations that they have to annotate themselves. Leads see everything."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -15,11 +15,11 @@ from curator_web.users import Account, members
 
 from . import pairs, training_attempts
 
-MAX_INLINE_IDS = 200  # ids that are written into a query; more are asked for in it
+MAX_INLINE_IDS = 200  # written into a query; more become a subquery
 
 
 def require_visible(db: Database, demonstration_id: str, account: Account) -> None:
-    """Raises NotFound for a demonstration that this person may not see."""
+    """Raise NotFound for a demonstration that this person may not see."""
     if account.leads:
         return
     with db.reading() as session:
@@ -29,8 +29,8 @@ def require_visible(db: Database, demonstration_id: str, account: Account) -> No
 
 
 def hidden_ids(session: Session, account: Account) -> list[str] | Select[str] | None:
-    """Ids of what this person may not see, or what asks for them where they are many, for a condition (`not_in`); None
-    where they see all of their project."""
+    """Ids of demonstrations that this person may not see, or a query for them where they are many, for a `not_in`
+    condition; None where they see all of their project."""
     if account.leads or not _hides_any(session, account.project):
         return None
     hidden = _hidden_query(account.name, account.project)
@@ -39,7 +39,7 @@ def hidden_ids(session: Session, account: Account) -> list[str] | Select[str] | 
 
 
 def cannot_see(session: Session, row: Demonstration, names: Iterable[str]) -> set[str]:
-    """Which of these people may not see a demonstration."""
+    """The names of those who may not see a demonstration."""
     return {name for name in names if members.role_of(session, name, row.home) != LEAD
             and _hides(session, row.id, name, row.home)}
 

@@ -60,8 +60,8 @@ NEXT = {
 
 @dataclass(frozen=True)
 class EditResult:
-    """An edit that was made: the version after it, whether it had been made before under the same key, the
-    demonstration after it, where that was not, and the id of the part that it split off."""
+    """The result of an edit: the version after it, whether the same key had been used before, the demonstration after
+    it unless so, and the id of the part that it split off."""
 
     version: int
     was_replayed: bool = False
@@ -74,7 +74,7 @@ def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version
     """Make an edit as `editing.add_edit` does, if this person may; renews the lease and what lists show.
 
     `key` is the sender's own name for this edit: sent again under it, after an answer that was lost, the edit is not
-    made again, and the version that it led to is told once more. `known`: what was read of the demonstration before.
+    made again, and the version that it led to is returned. `known`: what was read of the demonstration before.
     Raises NotAllowed besides what `add_edit` raises.
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:

@@ -65,9 +65,10 @@ class Dispatcher(Protocol):
 class Jobs:
     """The jobs of one database. `kinds`: what each kind does with its job and a `Step`; returns JSON.
 
-    `chores`: what each process does at its start and every few minutes; several may do it at once. `tell`: an error's
-    words as users may read them. `beside` is begun and ended with this. `patience`: how long a job waits for something
-    that is away before it fails. `require_room`: raises DiskFull while the disk is full; what fails then waits, too.
+    `chores`: what each process does at its start and every few minutes; several may do it at once. `describe`: an
+    error's text as users may read it. `dispatcher` starts and stops with this. `patience`: how long a job waits for a
+    service that is away before it fails. `require_room`: raises DiskFull while the disk is full; jobs then wait,
+    too.
     """
 
     def __init__(self, db: Database, kinds: Mapping[str, Work], silence: timedelta = SILENCE,

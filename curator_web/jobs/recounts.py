@@ -1,4 +1,4 @@
-"""Changing the settings of a project; where another check or intent counts, its lists are counted anew by a job."""
+"""Changing the settings of a project; where another check or intent counts, its lists are counted again by a job."""
 
 from collections.abc import Mapping
 from typing import Any

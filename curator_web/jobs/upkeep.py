@@ -1,4 +1,4 @@
-"""Database and storage held against each other, both ways; and taking away what nothing refers to."""
+"""Database and storage compared with each other, both ways; and taking away what nothing refers to."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -77,7 +77,7 @@ def run(db: Database, import_package: Callable[..., Imported], store: RecordingS
 
 
 def _known(db: Database, store: RecordingStore, job: Job) -> dict[str, Any]:
-    """What came of a job whose package has gone, or part of it. Raises InputError where nothing did."""
+    """The result of a job whose package has gone, or part of it. Raises InputError where nothing did."""
     with db.reading() as session:
         result = session.get_one(Job, job.id).result
     if result.keys().isdisjoint(("demonstration", "refused")):
@@ -86,7 +86,7 @@ def _known(db: Database, store: RecordingStore, job: Job) -> dict[str, Any]:
 
 
 def _ended(db: Database, files: Files, job: Job, result: dict[str, Any]) -> dict[str, Any]:
-    """Note what came of a job, then take its package away. Raises InputError for what was refused."""
+    """Note the result of a job, then take its package away. Raises InputError for what was refused."""
     with db.writing() as session:
         session.get_one(Job, job.id, with_for_update=True).result = result
     files.remove(job.arguments["file"], job.arguments.get("pieces", 0))
@@ -121,7 +121,7 @@ class UploadService:
 
     def plan(self, user_name: str, upload_id: str, size: int, chunk_size: int, digests: list[str],
              project: str = MAIN) -> UploadStatus:
-        """Begin an upload into a project, or go on with it. Another plan for the same package begins it anew, unless
+        """Begin an upload into a project, or go on with it. Another plan for the same package begins it again, unless
         it is in already.
 
         Raises InputError for a plan that cannot be or is more than the user may have unfinished, DiskFull.

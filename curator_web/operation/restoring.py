@@ -114,7 +114,7 @@ def _fill(connection: Connection, folder: Path, head: Backup, digest: str, set_k
     tables.fill(connection, head["tables"], lambda name: backup_folder.lines_in(backup_folder.rows_in(state, name)))
     migrate(connection)
     with Session(connection) as session:
-        receiving = select(Upload.id).where(Upload.state == RECEIVING)  # their chunks were not kept: they begin anew
+        receiving = select(Upload.id).where(Upload.state == RECEIVING)  # their chunks were not kept: they begin again
         session.execute(delete(UploadedChunk).where(UploadedChunk.upload_id.in_(receiving)))
         session.execute(delete(Upload).where(Upload.state == RECEIVING))
         for job in session.scalars(select(Job).where(Job.kind == upload_service.KIND, Job.state != DONE)):

@@ -1,4 +1,4 @@
-"""Another session key: what is sealed with the old one is sealed anew, what was signed with it ends."""
+"""Another session key: what is sealed with the old one is sealed again, what was signed with it ends."""
 
 import secrets
 from dataclasses import dataclass

@@ -35,7 +35,7 @@ def _connected(address: str, endpoint_url: str | None, away: Path | None) -> "Ob
 
 
 class Objects:
-    """What lies under an address. Safe to use from several threads; sent to another process, it connects anew.
+    """What lies under an address. Safe to use from several threads; sent to another process, it connects again.
 
     Making it raises InputError when the bucket is not there or the keys are wrong, but not where the service does not
     answer now, or the bucket is `known`; everything else raises StoreUnavailable when the service fails, and

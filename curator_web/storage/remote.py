@@ -34,7 +34,7 @@ def _of_this_process(*arguments: Any) -> "Cache":
 
 
 class Cache:
-    """Copies of objects, under their names, in a folder. Sent to another process, it counts anew what it adds."""
+    """Copies of objects, under their names, in a folder. Sent to another process, it counts again what it adds."""
 
     def __init__(self, objects: Objects, folder: Path, temporary: Temporary, limit: int = CACHE_BYTES):
         self.objects, self.folder, self._temporary, self._limit = objects, folder, temporary, limit

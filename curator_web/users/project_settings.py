@@ -94,7 +94,7 @@ def settings_of(session: Session, project: str) -> Settings:
 
 
 def read(db: Database, project: str) -> Settings:
-    """As `of`, in a transaction of its own."""
+    """As `settings_of`, in a transaction of its own."""
     with db.reading() as session:
         return settings_of(session, project)
 

@@ -41,7 +41,7 @@ class SignInAttemptLimits:
     def reserve(self, name: str, address: str, browser: str | None = None, *, kind: str = "name") -> Reserved:
         """Count a try that is about to be made; raises TooManyAttempts when there were too many within the time.
 
-        `what` is tried for that name: tries of other things are counted apart.
+        `kind`: what is tried for that name; each kind is counted separately.
 
         `browser`: a mark of a browser in which this name has signed in before. Such a browser is counted by itself
         alone, so that nobody can lock its person out.
@@ -61,7 +61,7 @@ class SignInAttemptLimits:
         return Reserved(tuple(key for key, _ in counters))
 
     def succeed(self, reserved: Reserved) -> None:
-        """The try was right: the name begins anew, and the address has this one back."""
+        """The try was right: the name begins again, and the address has this one back."""
         with self._db.writing() as session:
             _give_back(session, reserved.keys[:-1])
             session.execute(delete(SignInAttempts).where(SignInAttempts.key == reserved.keys[-1]))

@@ -137,7 +137,7 @@ def _filter(words: Words) -> Any:
 
 
 def verdict(name: str) -> str:
-    """What came of a check or a run, in a word."""
+    """The result of a check or a run, in a word."""
     return str(VERDICTS.get(name, name))
 
 

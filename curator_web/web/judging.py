@@ -1,4 +1,4 @@
-"""Pages of judges: a sample that people label without a verdict in sight, and judges held against what they say."""
+"""Pages of judges: a sample that people label without a verdict in sight, and judges compared with what they say."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -39,7 +39,7 @@ class _Texts(Domain):
 
 
 class _Table(dict[str, Markup]):
-    """A language's texts as templates show them. Jinja's own functions make each anew, which takes twice as
+    """A language's texts as templates show them. Jinja's own functions make each again, which takes twice as
     long; and these are the same few hundred on every page."""
 
     def __init__(self, texts: Any):

@@ -61,7 +61,7 @@ def turn_requests(review: library.Review, turn_id: str) -> TurnRequests:
 
 
 def written(review: library.Review, turn_id: str) -> Written:
-    """What pages wrote to the console from a turn to the next action; raises as `asked` does."""
+    """What pages wrote to the console from a turn to the next action; raises as `turn_requests` does."""
     begin, end = _span(review, turn_id)
     store, name = services().store, review.row.recording
     if not store.has_console(name):

@@ -90,7 +90,7 @@ class FormField:
 
 @dataclass
 class CheckForm:
-    """The form of a check. `place`: of the one that is changed, empty for a new one; `within`: the group that a new one
+    """The form of a check. `path`: of the one that is changed, empty for a new one; `within`: the group that a new one
     comes into; `name`: of the checkpoint, None for a check at the end; `check`: as it is kept, if it is."""
 
     kind: str

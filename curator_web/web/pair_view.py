@@ -62,7 +62,7 @@ class DifferenceView:
 
 
 def row_of(paired: Paired, own_ids: set[str], account: Account) -> PairRow:
-    """`mine`: which of the two this person annotates. What the other one does is told once both have submitted."""
+    """`own_ids`: which of the two this person annotates. What the other one does is told once both have submitted."""
     is_revealed = account.leads or paired.state != ANNOTATING
     first, second = (_annotator(row) if is_revealed or row.id in own_ids else _("somebody else")
                      for row in (paired.first, paired.second))

@@ -1,4 +1,4 @@
-"""The page of a proof: what came of running a demonstration again, turn by turn, beside what was recorded."""
+"""The page of a proof: the result of running a demonstration again, turn by turn, beside what was recorded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class ProofRow:
 
 @blueprint.get("/demonstrations/<demonstration_id>/proof")
 def show(demonstration_id: str) -> str:
-    """What came of running it again; asked by htmx, only how far a run is."""
+    """The result of running it again; asked by htmx, only how far a run is."""
     db = services().db
     job = replays.latest(db, demonstration_id)
     jobs, jobs_url = [job] if job else [], url_for(".show", demonstration_id=demonstration_id)

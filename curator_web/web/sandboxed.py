@@ -1,5 +1,4 @@
-"""What is worked out of a recording for whoever looks at it: in processes with limits, as nobody's recording may hold
-up the app or swell it."""
+"""Run work on a recording in processes with limits on time and memory, as no recording may block or bloat the app."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -16,13 +15,13 @@ Value = TypeVar("Value")
 
 
 def run_sandboxed(function: Callable[..., Value], recording: Recording, *arguments: Any) -> Value:
-    """A picture or page that a function makes of a recording; raises InputError as the function does, and when that
-    takes more than `schemas.limits` allow; Busy."""
+    """Return a picture or page that a function makes of a recording. Raises InputError as the function does, and when
+    it exceeds `schemas.limits`; Busy."""
     return _run(_ALLOWANCE, function, recording, *arguments)
 
 
 def list_sandboxed(function: Callable[..., Value], recording: Recording, *arguments: Any) -> Value:
-    """As `made`, for what becomes Python's objects here and may take less room."""
+    """As `run_sandboxed`, with less memory, for results that become Python objects here."""
     return _run(_LISTED, function, recording, *arguments)
 
 

@@ -1,4 +1,4 @@
-"""Pages on which a lead has a model propose tasks: what is sent is shown before, and what came of it after."""
+"""Pages on which a lead has a model propose tasks: what is sent is shown before, and the result of it after."""
 
 import random
 import secrets

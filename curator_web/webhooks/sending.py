@@ -128,7 +128,7 @@ class Sender:
 
 
 def _note(session: Session, claimed: _ClaimedDelivery, code: int | None, problem: str | None) -> None:
-    """What came of a try, unless the webhook was removed meanwhile."""
+    """The result of a try, unless the webhook was removed meanwhile."""
     row = session.get(Webhook, claimed.webhook_id, with_for_update=True)
     delivery = session.get(WebhookDelivery, claimed.delivery_id, with_for_update=True)
     if row is None or delivery is None:
