@@ -12,8 +12,8 @@ _numbers = itertools.count(1)
 async def find(session: Session, context: int) -> None:
     """Look into the elements that the capture script takes for possible hosts of closed roots; `context`: its world."""
     group = f"demotape-{next(_numbers)}"  # its own: on a busy machine several searches overlap
-    listed = await session.send("Runtime.evaluate", {"expression": "demotape.closedRoots.takeCandidates()", "contextId": context,
-                                                     "objectGroup": group})
+    listed = await session.send("Runtime.evaluate", {
+        "expression": "demotape.closedRoots.takeCandidates()", "contextId": context, "objectGroup": group})
     members = await session.send("Runtime.getProperties", {"objectId": listed["result"]["objectId"],
                                                            "ownProperties": True})
     elements = [member.get("value", {}) for member in members["result"] if member["name"].isdigit()]

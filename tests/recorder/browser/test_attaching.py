@@ -17,6 +17,8 @@ from recorder.browser import launch
 from schemas.chromium import find_chromium
 from tests.support.sessions import click_in, painted
 
+pytestmark = pytest.mark.chromium  # process per site, cache of pages
+
 SECRET = "swordfish-4711"
 FORM = "<input type=password id=p><button id=b onclick=\"history.pushState({}, '', '?q=' + p.value)\">Go</button>"
 
