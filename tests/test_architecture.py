@@ -42,8 +42,8 @@ FLOORS = {
         {"running", "environment"}, {"proof"},
     ),
     "curator_web": (
-        {"errors", "settings", "vendor", "catalogues"}, {"db"}, {"users", "storage"}, {"notifications"}, {"webhooks"},
-        {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
+        {"errors", "settings", "vendor", "catalogues"}, {"db", "sandboxed"}, {"users", "storage"}, {"notifications"},
+        {"webhooks"}, {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
         {"web"}, {"api"}, {"app", "server"},
     ),
 }

@@ -17,10 +17,7 @@ from curator_web.demonstrations import editing, library, workflow
 from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.demonstrations.replay_proofs import STATES
 from curator_web.web.accounts import account
-from curator_web.web.added_actions import require_seen_page
-from curator_web.web.blobs import require_picture
 from curator_web.web.context import services
-from curator_web.web.outcome_changes import require_outcome
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
 from schemas.types import Demonstration
@@ -201,13 +198,8 @@ class Edits(MethodView):
     @blueprint.alt_response(409, **STALE)
     def post(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Make an edit, undo or redo"""
-        if new["edit"]["op"] == "set_screenshot":
-            require_picture(new["edit"], library.review(services().db, demonstration_id).row.recording)
-        if new["edit"]["op"] == "set_outcome":
-            require_outcome(new["edit"], library.review(services().db, demonstration_id))
-        if new["edit"]["op"] == "add":
-            require_seen_page(new["edit"], library.review(services().db, demonstration_id))
-        made = workflow.edit(services().db, demonstration_id, new["edit"], new["version"], account(), new["key"])
+        made = workflow.edit(services().db, services().store, demonstration_id, new["edit"], new["version"], account(),
+                             new["key"])
         return {"version": made.version} | ({"part": made.part} if made.part else {})
 
 

@@ -11,6 +11,7 @@ from curator_web.db.database import Database
 from curator_web.db.models import VALIDATED, Project
 from curator_web.db.pair_models import SETTLED
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed, NotFound
+from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 
 from . import library, pairs, workflow
@@ -44,8 +45,8 @@ def compare(db: Database, demonstration_id: str, account: Account) -> Comparison
         return _compare(session, demonstration_id, account)
 
 
-def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], version: str, account: Account,
-           validate: bool = True) -> None:
+def settle(db: Database, store: RecordingStore, demonstration_id: str, choices: Mapping[str, str], version: str,
+           account: Account, validate: bool = True) -> None:
     """Take the second's where a difference's key is chosen so, as edits of the original, and close the pair; with
     `validate` the original is validated then, else it is reviewed as any other.
 
@@ -63,9 +64,8 @@ def settle(db: Database, demonstration_id: str, choices: Mapping[str, str], vers
         session.flush()
         chosen = [difference for difference in comparison.differences if choices[difference.key] == SECOND]
         known, now = comparison.first, comparison.first.row.version
-        # Of outcome checks, none is refused again: the second's were compared with the same recording when written.
         for edit in (edit for difference in chosen for edit in difference.edits or ()):
-            made = workflow.edit(joined, demonstration_id, edit, now, account, known=known)
+            made = workflow.edit(joined, store, demonstration_id, edit, now, account, known=known)
             known, now = made.review or known, made.version
         if validate:
             workflow.change_status(joined, demonstration_id, VALIDATED, now, account)

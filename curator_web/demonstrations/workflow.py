@@ -32,6 +32,7 @@ from curator_web.db.pair_models import ENDED
 from curator_web.db.training_models import TrainingAttempt
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from curator_web.notifications import publish
+from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account, project_settings
 from curator_web.users.project_settings import ONE, THREE, TWO
 from curator_web.webhooks import events
@@ -40,7 +41,19 @@ from schemas import DemotapeError, EditSchema
 from schemas.files import validated
 from schemas.text import storable
 
-from . import agreement, facets, leases, library, pairs, search_index, second_reviews, split_links, training_attempts
+from . import (
+    agreement,
+    edit_requirements,
+    facets,
+    leases,
+    library,
+    pairs,
+    search_index,
+    second_reviews,
+    split_links,
+    training_attempts,
+    visibility,
+)
 from .editing import REASON_LENGTH, make_edit
 
 OPEN = (DRAFT, RETURNED)  # with who annotates
@@ -69,16 +82,20 @@ class EditResult:
     part: str | None = None
 
 
-def edit(db: Database, demonstration_id: str, change: Mapping[str, Any], version: int, account: Account,
-         key: str | None = None, known: library.Review | None = None) -> EditResult:
-    """Make an edit as `editing.add_edit` does, if this person may; renews the lease and what lists show.
+def edit(db: Database, store: RecordingStore, demonstration_id: str, change: Mapping[str, Any], version: int,
+         account: Account, key: str | None = None, known: library.Review | None = None) -> EditResult:
+    """Make an edit as `editing.add_edit` does, if this person may and the recording has what it refers to; renews the
+    lease and what lists show. Every edit of pages, API and adjudication passes here.
 
     `key` is the sender's own name for this edit: sent again under it, after an answer that was lost, the edit is not
     made again, and the version that it led to is returned. `known`: what was read of the demonstration before.
-    Raises NotAllowed besides what `add_edit` raises.
+    Raises NotAllowed, and what `add_edit` and `edit_requirements.require_recorded` raise.
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(ErrorText("field key: %(key_length)s characters at most", key_length=KEY_LENGTH))
+    visibility.require_visible(db, demonstration_id, account)
+    if edit_requirements.concerns_recording(change):
+        edit_requirements.require_recorded(change, known or library.review(db, demonstration_id), store)
     with db.writing() as session:
         review = library.load(session, demonstration_id, lock=True, known=known)
         row = review.row

@@ -6,11 +6,11 @@ from typing import Any
 from flask import request
 from flask_babel import lazy_gettext as _l
 
+from curator_web.demonstrations import added_actions
+from curator_web.demonstrations.added_actions import Chosen, Page
 from recorder.reader import Recording
 from schemas import InputError, types
 
-from . import added_actions
-from .added_actions import Chosen, Page
 from .presentation import ReviewView, TurnView
 
 FIRST, FIRST_TREE, SECOND = VIEWS = ("add", "add-tree", "operation")

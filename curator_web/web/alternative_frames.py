@@ -7,6 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from curator_web.errors import ErrorText, InputError, NotFound
+from curator_web.sandboxed import list_sandboxed, run_sandboxed
 from pipeline.align import alternatives
 from pipeline.pages import changes
 from pipeline.pages.targets import candidates
@@ -20,7 +21,6 @@ from .adding_view import Adding, adding
 from .blobs import immutable
 from .context import services
 from .presentation import ReviewView, TurnView
-from .sandboxed import list_sandboxed, run_sandboxed
 
 VIEWS = ("screenshot", "after", "dom", "video", "compare", "targets", "tree", "pictures",
          "split", *adding_view.VIEWS)

@@ -1,17 +1,15 @@
 """Screenshots, thumbnails and DOM snapshots of recordings."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, request
 
-from curator_web.errors import ErrorText, InputError
+from curator_web.sandboxed import run_sandboxed
 from pipeline.pages.rendering import render
 from recorder.reader import Recording
 
 from . import pictures
 from .context import services
-from .sandboxed import run_sandboxed
 from .security import SNAPSHOT_POLICY
 
 blueprint = Blueprint("blobs", __name__)
@@ -51,12 +49,6 @@ def _page(recording: Recording, state: dict[str, Any], outline: str) -> bytes:
     for name in state.keys() - {"viewport", "url"}:
         pictures.blob(recording, state[name])
     return render(recording, state, outline=outline).encode("utf-8", "replace")
-
-
-def require_picture(edit: Mapping[str, Any], recording_id: str) -> None:
-    """Raises InputError for a `set_screenshot` whose picture the recording does not have, or that cannot be shown."""
-    if not run_sandboxed(pictures.can_be_shown, services().store.open(recording_id), edit["screenshot"]):
-        raise InputError(ErrorText("field screenshot: this recording has no such picture"))
 
 
 def immutable(content: bytes, media_type: str) -> Response:

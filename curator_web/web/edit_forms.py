@@ -13,16 +13,16 @@ from flask import request
 
 from curator_web.demonstrations import library
 from curator_web.errors import ErrorText, InputError
+from curator_web.sandboxed import list_sandboxed, run_sandboxed
 from pipeline.align import alternatives
 from pipeline.pages.targets import element_of
 from pipeline.turns import splitting
 from recorder.reader import Recording
 from schemas import BROWSER_INTENTS, types
 
-from . import added_actions
+from . import adding_form
 from .context import services
 from .forms import converted, parse_arguments
-from .sandboxed import list_sandboxed, run_sandboxed
 
 _PLAIN = ("status", "utterance", "speaker", "other", "check")
 _ID_SHOWN = 80
@@ -179,7 +179,7 @@ _FIELDS: dict[str, Callable[[_EditForm], dict[str, Any]]] = {
 }
 _WHOLE_EDITS: dict[str, Callable[[_EditForm], Mapping[str, Any]]] = {
     "add": _add,
-    "add_action": lambda form_request: added_actions.edit_of(form_request.review, form_request.turn_id, request.form,
+    "add_action": lambda form_request: adding_form.edit_of(form_request.review, form_request.turn_id, request.form,
                                                              form_request.recording),
     "fix": _fix,
     "join": lambda form_request: {"op": "join", "other": request.form.get("other", "")} | _end_before(form_request),

@@ -7,10 +7,10 @@ from flask import Blueprint, render_template, request
 
 from curator_web.demonstrations import library
 from curator_web.errors import ErrorText, NotFound
+from curator_web.sandboxed import list_sandboxed
 from pipeline import console, network
 
 from .context import services
-from .sandboxed import list_sandboxed
 
 blueprint = Blueprint("network", __name__)
 

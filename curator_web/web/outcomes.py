@@ -12,6 +12,7 @@ from werkzeug import Response
 from curator_web.demonstrations import divergence, library, outcomes
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import outcome_trials
+from curator_web.sandboxed import list_sandboxed, run_sandboxed
 from pipeline.outcomes import check_editing, session_checks, wording
 from schemas.files import dump_json, validated
 from schemas.outcome import OutcomeCheckSchema
@@ -25,7 +26,6 @@ from .edit_forms import version_from_form
 from .outcome_changes import proposals, save
 from .outcome_forms import CheckForm
 from .presentation import ReviewView
-from .sandboxed import list_sandboxed, run_sandboxed
 
 blueprint = Blueprint("outcomes", __name__)
 _CHECK = OutcomeCheckSchema()

@@ -35,9 +35,7 @@ from schemas import INTENTS, types
 from schemas.recording import SPEAKERS
 
 from .accounts import account
-from .added_actions import require_seen_page
 from .alternative_frames import moment_view
-from .blobs import require_picture
 from .context import services
 from .edit_forms import edit_from_form, version_from_form
 from .forms import MODIFIERS
@@ -82,10 +80,7 @@ def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
     before = library.review(services().db, demonstration_id)
     change = edit_from_form(before)
-    if change["op"] == "set_screenshot":  # a check's own fix may name any
-        require_picture(change, before.row.recording)
-    require_seen_page(change, before)
-    made = workflow.edit(services().db, demonstration_id, change, version_from_form(), account(),
+    made = workflow.edit(services().db, services().store, demonstration_id, change, version_from_form(), account(),
                          request.form.get("key") or None, before)
     selected = request.form.get("selected")
     if change["op"] in ("undo", "redo"):

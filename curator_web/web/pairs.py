@@ -82,7 +82,8 @@ def settle(demonstration_id: str) -> Response:
     """Take the first's or the second's in each, and close the pair."""
     choices = {name.removeprefix(CHOICE): value for name, value in request.form.items() if name.startswith(CHOICE)}
     validate = request.form.get("then") != "review"
-    adjudicating.settle(services().db, demonstration_id, choices, request.form.get("version", ""), account(), validate)
+    adjudicating.settle(services().db, services().store, demonstration_id, choices, request.form.get("version", ""),
+                        account(), validate)
     if not validate:
         return redirect(url_for("pages.review", demonstration_id=demonstration_id), 303)
     flash(_("Settled and validated: %(id)s.", id=demonstration_id))

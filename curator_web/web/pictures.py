@@ -6,9 +6,8 @@ import re
 import cv2
 
 from curator_web.errors import ErrorText, InputError, NotFound
-from recorder.pictures import decode_picture, pixels_of
+from recorder.pictures import decode_picture
 from recorder.reader import Recording
-from schemas import limits
 
 THUMBNAIL_QUALITY = 82
 REDUCTION = 8
@@ -36,14 +35,6 @@ def thumbnail(recording: Recording, sha256: str) -> tuple[bytes, str]:
     if media_type in ("image/jpeg", BITMAP) and len(content) <= MAX_THUMBNAIL_BYTES:
         return _reduced(content) or content, "image/jpeg"
     return content, media_type
-
-
-def can_be_shown(recording: Recording, sha256: str) -> bool:
-    """Whether the recording has such a picture, of a size that is shown."""
-    try:
-        return 0 < pixels_of(recording.blob(sha256)) <= limits.PIXELS
-    except InputError:
-        return False
 
 
 def blob(recording: Recording, sha256: str) -> bytes:

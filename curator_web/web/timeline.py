@@ -41,8 +41,8 @@ def place(demonstration_id: str) -> str | Response:
     if form.errors:
         return make_response(_page(review, line, form), 400)
     if said := form.placement():
-        workflow.edit(services().db, demonstration_id, {"op": "place_video", "place": said}, version, account(),
-                      known=review)
+        workflow.edit(services().db, services().store, demonstration_id, {"op": "place_video", "place": said}, version,
+                      account(), known=review)
     return redirect(url_for(".show", demonstration_id=demonstration_id, turn=selected, _anchor="place"), 303)
 
 

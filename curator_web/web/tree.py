@@ -12,17 +12,17 @@ from flask import Blueprint, render_template, request
 from lxml import etree
 
 from curator_web.demonstrations import library
+from curator_web.demonstrations.added_actions import page_of
 from curator_web.errors import ErrorText, InputError, NotFound
+from curator_web.sandboxed import list_sandboxed
 from pipeline.pages.dom import Element, parse
 from pipeline.pages.targets import candidates
 from recorder.reader import Recording
 from schemas import UID_ATTRIBUTE
 from schemas.types import TableRow
 
-from .added_actions import page_of
 from .context import services
 from .presentation import ReviewView
-from .sandboxed import list_sandboxed
 
 blueprint = Blueprint("tree", __name__)
 LEVEL = 200  # elements of a level that are shown at once

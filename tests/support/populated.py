@@ -14,7 +14,7 @@ from curator_web.demonstrations.labels import define
 from curator_web.demonstrations.leases import take_next
 from curator_web.demonstrations.library import import_recording, listed
 from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.jobs.export_presets import save as save_preset
 from curator_web.tasks.assignment import give, give_back
 from curator_web.tasks.bank import decide, propose
@@ -26,6 +26,8 @@ from tests.support.curator_fixtures import filmed_recording, make_recording
 from tests.support.exchanges import turns_with_console
 from tests.support.proofs import write_proof
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL
+
+from .edits import edit
 
 TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
          "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child",

@@ -11,8 +11,10 @@ from werkzeug.security import generate_password_hash
 from curator_web.db.database import Database
 from curator_web.db.models import User
 from curator_web.demonstrations import library
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.users import Account, add_user
+
+from .edits import edit
 
 PASSWORD = "correct horse battery"
 ANN, BOB, VAL, WIM, LEA = people = tuple(

@@ -7,9 +7,9 @@ import pytest
 from curator_web.demonstrations import labels
 from curator_web.demonstrations.library import current, exportable, review
 from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.workflow import edit
 from curator_web.errors import InputError
 from pipeline.export import Selection, export
+from tests.support.edits import edit
 from tests.support.team_fixtures import ANN, LEA, csrf, signed_in
 
 from .test_workflow import app, db, fill

@@ -16,11 +16,11 @@ from curator_web.db.patterns import compiled
 from curator_web.demonstrations import listing, search_index
 from curator_web.demonstrations.library import import_recording
 from curator_web.demonstrations.listing import Filter, read_filter, sites
-from curator_web.demonstrations.workflow import edit
 from curator_web.errors import InputError
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account, projects
 from tests.support.curator_fixtures import make_recording
+from tests.support.edits import edit
 
 pytestmark = pytest.mark.postgresql
 

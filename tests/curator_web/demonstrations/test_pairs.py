@@ -18,6 +18,7 @@ from curator_web.demonstrations.workflow import actions, change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
 from tests.support.curator_fixtures import make_recording, pointer
+from tests.support.edits import settle
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, give, say
 
 COPY = "rec-1~2"
@@ -128,13 +129,13 @@ def test_where_they_differ_somebody_else_settles_it(app, db):
             (BOB, choices, found.version, NotAllowed), (VAL, {}, found.version, InputError),
             (VAL, choices, "1.1", Conflict)):
         with pytest.raises(error):
-            adjudicating.settle(db, "rec-1", chosen_now, version, who)
+            settle(db, "rec-1", chosen_now, version, who)
     asked = {path: {who: app.test_client().get(f"/api/{path}", headers={"Authorization": f"Bearer {app.tokens[who]}"})
                     for who in ("lea", "ann")} for path in ("pairs", "agreement")}
     assert asked["agreement"]["ann"].status_code == 403 and asked["agreement"]["lea"].json["pairs"] == 1
     assert asked["agreement"]["lea"].json["rows"][0]["agreement"] == 0.75
     assert [asked["pairs"][who].json["pairs"][0]["state"] for who in ("lea", "ann")] == ["to-compare"] * 2
-    adjudicating.settle(db, "rec-1", choices, found.version, VAL)
+    settle(db, "rec-1", choices, found.version, VAL)
     now = library.current(db, "rec-1")
     turns = {turn["id"]: turn for turn in now["turns"]}
     assert (now["task"], now["labels"], turns["t1"]["dropped"], turns["t3"]["intent"], turns["t4"]["arguments"]) == (

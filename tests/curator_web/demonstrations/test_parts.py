@@ -13,13 +13,14 @@ from curator_web.demonstrations.leases import take_next
 from curator_web.demonstrations.listing import Filter, matching_ids
 from curator_web.demonstrations.moving import move
 from curator_web.demonstrations.recounting import recount
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.notifications import reading
 from curator_web.users import projects
 from pipeline.export import FORMATS, export
 from pipeline.verify import verify
 from tests.support.curator_fixtures import TASK, make_recording
+from tests.support.edits import edit
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people, signed_in
 
 SPLIT = {"op": "end_before", "turn": "t4", "task": "Ask for the date"}

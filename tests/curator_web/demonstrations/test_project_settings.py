@@ -9,7 +9,7 @@ from curator_web.demonstrations import deleting, moving, recounting
 from curator_web.demonstrations.library import current, import_recording, listed, review
 from curator_web.demonstrations.listing import Filter, listing
 from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import actions, change_status, edit, history
+from curator_web.demonstrations.workflow import actions, change_status, history
 from curator_web.errors import InputError, NotAllowed
 from curator_web.jobs import recounts
 from curator_web.users import Account, project_settings, projects
@@ -17,6 +17,7 @@ from pipeline.checks import UNUSED_INTENT
 from schemas import BROWSER_INTENTS
 from tests.support.curator_fixtures import make_recording, pointer
 from tests.support.curator_fixtures import turns as usual
+from tests.support.edits import edit
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people
 
 HOVER = {"op": "set_intent", "turn": "t3", "intent": "hover", "arguments": pointer()}

@@ -11,10 +11,11 @@ from curator_web.db.models import AuditLine, Demonstration, Facet, SecondReview
 from curator_web.demonstrations.comments import add_comment, comments_of, questions_for, resolve
 from curator_web.demonstrations.leases import assign, holder, take_next
 from curator_web.demonstrations.library import current, import_recording, review
-from curator_web.demonstrations.workflow import actions, change_status, edit, history
+from curator_web.demonstrations.workflow import actions, change_status, history
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording
+from tests.support.edits import edit
 from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
 
 pytestmark = pytest.mark.postgresql

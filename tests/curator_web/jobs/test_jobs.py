@@ -17,7 +17,7 @@ from curator_web.db.database import open_database
 from curator_web.db.job_models import Job
 from curator_web.demonstrations.figures import figures, set_goal
 from curator_web.demonstrations.library import import_recording, review
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreUnavailable
 from curator_web.jobs.queue import MAX_ATTEMPTS, PAUSE_AFTER_STOPS, Jobs
 from curator_web.storage.disk_space import require_room
@@ -26,6 +26,7 @@ from curator_web.web import charts
 from demotape.importing import import_package
 from schemas import DiskFull
 from tests.support.curator_fixtures import make_recording
+from tests.support.edits import edit
 from tests.support.packages import pack
 from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
 

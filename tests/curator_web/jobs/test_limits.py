@@ -2,8 +2,7 @@
 
 import pytest
 
-from curator_web import create_app
-from curator_web.web import sandboxed
+from curator_web import create_app, sandboxed
 from demotape import importing
 from pipeline.sandbox import Allowance, Processes
 from tests.support import hostile_work

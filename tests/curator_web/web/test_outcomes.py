@@ -13,12 +13,13 @@ from sqlalchemy import select
 from curator_web.db.models import AuditLine
 from curator_web.demonstrations import pairing, pairs
 from curator_web.demonstrations.library import exportable, import_recording, listed, review
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.users import projects
 from schemas import InputError
 from tests.curator_web.web.test_pages import opened
 from tests.support.axe import problems
 from tests.support.curator_fixtures import make_recording, serving
+from tests.support.edits import edit
 from tests.support.outcome_sessions import made_app, sessions
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, csrf, signed_in
 from tests.support.waiting import wait_until

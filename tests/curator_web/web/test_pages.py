@@ -11,7 +11,7 @@ from curator_web.demonstrations import listing
 from curator_web.demonstrations.comments import add_comment
 from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.jobs import bulk_changes
 from curator_web.web.languages import COOKIE
 from demotape.importing import import_package
@@ -27,6 +27,7 @@ from tests.support.curator_fixtures import (
     make_recording,
     serving,
 )
+from tests.support.edits import edit
 from tests.support.packages import pack
 from tests.support.populated import populate
 from tests.support.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people

@@ -8,13 +8,14 @@ import pytest
 from benchmarks.faults import copy
 from curator_web import create_app
 from curator_web.demonstrations import library
-from curator_web.demonstrations.workflow import change_status, edit
+from curator_web.demonstrations.workflow import change_status
 from curator_web.web.timeline_view import process_options
 from demotape.video_location import parse_location
 from pipeline import process
 from pipeline.cache.inputs import hash_file
 from tests.pipeline.align.test_align import MEETING, filmed, session  # noqa: F401  # fixtures
 from tests.support.curator_fixtures import ALIGNMENT, filmed_recording, make_recording
+from tests.support.edits import edit
 from tests.support.team_fixtures import ANN, VAL, add_people, signed_in
 
 PAGE = "/demonstrations/filmed/timeline"

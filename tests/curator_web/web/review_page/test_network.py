@@ -7,10 +7,10 @@ from playwright.sync_api import expect
 
 from curator_web.db.models import LEAD
 from curator_web.demonstrations.library import import_recording, listed
-from curator_web.demonstrations.workflow import edit
 from curator_web.users import LOCAL, Account
 from pipeline.network import MAX_REQUESTS
 from tests.support.curator_fixtures import make_recording
+from tests.support.edits import edit
 from tests.support.exchanges import SECRET, turns_with_network
 
 from .conftest import open_review

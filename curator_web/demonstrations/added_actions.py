@@ -1,29 +1,24 @@
-"""Adding an action that no event tells of, in two steps as Mind2Web's annotators take them: the element, then the
-operation. In which pages it can be seen, what its form means, and what an edit that adds one must keep to."""
+"""Actions that an annotator adds: the pages in which one can have been done, its element, and what an added action must
+satisfy."""
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from curator_web.demonstrations.library import Review
 from curator_web.errors import ErrorText, InputError
+from curator_web.sandboxed import list_sandboxed
 from pipeline.pages.targets import element_of, options_of
-from pipeline.turns.edits import BY_HAND, WITH_POINTER
 from pipeline.turns.folding import turn_state
 from recorder.reader import Recording
 from schemas import types
 from schemas.shared import SHARED
 from schemas.text import storable
 
-from .context import services
-from .forms import parse_arguments
-from .sandboxed import list_sandboxed
+from .library import Review
 
 NEXT, LAST, OWN = "next", "last", "own"  # pages: before the turn that follows, at the end, before the turn itself
 _TEXT_ROLES = ("textbox", "searchbox", "combobox", "spinbutton")
 _TICKED = ("checkbox", "radio")
-_LITTLE = 1.0  # seconds after the last turn
 
 
 @dataclass(frozen=True)
@@ -112,78 +107,15 @@ def _chosen(recording: Recording, state: Mapping[str, Any], uid: str
     return element, usual, options, ticked
 
 
-# ---- The edit -----------------------------------------------------------------------------------------------------
+# ---- What an added action must satisfy ----------------------------------------------------------------------------
 
 
-def edit_of(review: Review, turn_id: str, form: Any, recording: Recording) -> types.Edit:
-    """The edit that a sent form (a MultiDict) means: `seen`, `uid`, `intent` and its arguments. Raises InputError
-    naming the field that is wrong."""
-    page = page_of(review, turn_id, recording, form.get("seen", ""))
-    intent = form.get("intent", "")
-    if intent not in BY_HAND:
-        raise InputError(ErrorText("field intent: %(intent)r is none; choose what was done", intent=intent[:40]))
-    target = chosen(recording, page.state, form.get("uid", ""))
-    name = _name(review, turn_id, page, target.element["uid"])
-    low, high = _between(review, turn_id, recording)
-    is_last = review.turns[-1]["id"] == turn_id
-    added: types.BrowserTurn = {
-        "id": name, "type": "browser", "timestamp": round(min(low + _LITTLE, high) if is_last else (low + high) / 2, 3),
-        "intent": intent, "arguments": _arguments(intent, form, target, page.state), "element": target.element,
-        "state": page.state, "events": [], "checks": [], "dropped": False}
-    return {"op": "add", "turn": name, "after": turn_id, "added": added}
-
-
-def _name(review: Review, turn_id: str, page: Page, uid: str) -> str:
-    """The same for the same action at the same place, so that two people who add it are told to agree."""
-    used_ids = {turn["id"] for part in (review.turns, *review.elsewhere) for turn in part}
-    for count in range(len(used_ids) + 1):
-        said = "\n".join((turn_id, page.state["dom"] or "", page.state["elements"] or "", uid, str(count)))
-        name = f"added-{hashlib.sha256(said.encode('utf-8', 'replace')).hexdigest()[:12]}"
-        if name not in used_ids:
-            break
-    return name
-
-
-def _arguments(intent: str, form: Any, target: Chosen, state: types.TurnState) -> dict[str, Any]:
-    if intent in WITH_POINTER:
-        return {**_middle(target.element["bbox"], state["viewport"]), "button": 0, "modifiers": [], "keyboard": False}
-    arguments = parse_arguments(intent, form, {})
-    if intent == "change" and not arguments.get("label"):
-        label = next((label for value, label in target.options if value == arguments.get("value")), "")
-        arguments |= {"label": label} if label else {}
-    if intent == "textInput" and not arguments["text"]:
-        raise InputError(ErrorText("field text: say what was typed"))
-    if intent == "press" and not arguments["key"]:
-        raise InputError(ErrorText("field key: say which key was pressed"))
-    if intent == "change" and not arguments:
-        raise InputError(ErrorText("field value: say what was selected"))
-    return arguments
-
-
-def _middle(box: types.Box | None, viewport: types.Size) -> dict[str, float | None]:
-    """The middle of what is in sight of a box."""
-    if box is None:
-        return {"x": None, "y": None}
-    across = _clipped(box["x"], box["width"], viewport["width"])
-    down = _clipped(box["y"], box["height"], viewport["height"])
-    return {"x": round(across, 2), "y": round(down, 2)}
-
-
-def _clipped(start: float, length: float, limit: float) -> float:
-    low, high = (min(max(end, 0), limit) for end in (start, start + length))
-    return (low + high) / 2
-
-
-# ---- What an edit must keep to ------------------------------------------------------------------------------------
-
-
-def require_seen_page(edit: Mapping[str, Any], review: Review) -> None:
+def require_possible_action(edit: Mapping[str, Any], review: Review, recording: Recording) -> None:
     """Raises InputError for an edit that adds an action which cannot have been done: in a page that this demonstration
-    does not know, on an element that was not in sight there, or at a time that is not its turn."""
+    does not contain, on an element that was not visible there, or at a time outside its position."""
     added = edit.get("added")
-    if edit["op"] != "add" or not isinstance(added, dict) or added["type"] != "browser":
+    if not isinstance(added, dict) or added.get("type") != "browser":
         return
-    recording = services().store.open(review.row.recording)
     state, element = added["state"], added["element"]
     if state is not None and state not in _known(review, recording):
         raise InputError(ErrorText("field added.state: must be that of another turn of this demonstration, or the last "
@@ -193,7 +125,7 @@ def require_seen_page(edit: Mapping[str, Any], review: Review) -> None:
         for name in ("tag", "frame", "bbox"):
             if recorded[name] != element[name]:
                 raise InputError(ErrorText("field added.element.%(name)s: must be as it was in this page", name=name))
-    low, high = _between(review, edit["after"], recording)
+    low, high = time_range(review, edit.get("after"), recording)
     if not low <= added["timestamp"] <= high:
         raise InputError(ErrorText("field added.timestamp: must be from %(low)s to %(high)s, where the turns around it "
                                    "are", low=format(low, "g"), high=format(high, "g")))
@@ -206,7 +138,7 @@ def _known(review: Review, recording: Recording) -> Iterator[types.TurnState]:
         yield last
 
 
-def _between(review: Review, turn_id: str | None, recording: Recording) -> tuple[float, float]:
+def time_range(review: Review, turn_id: str | None, recording: Recording) -> tuple[float, float]:
     """From when to when something behind a turn, or before the first, can have happened: seconds of the recording."""
     if turn_id is None:
         first = min((turn["timestamp"] for turn in review.turns[:1]), default=_end(review, recording))
