@@ -1,5 +1,6 @@
-// The service worker: reports what the browser says to the offscreen document, and does for it what only a service worker
-// may. Chrome may stop it at any moment, so it remembers nothing, and whatever it is asked for can be asked for twice.
+// The service worker: forwards browser events to the offscreen document, and calls the APIs that only a service worker
+// may use. Chrome may stop it at any moment, so it remembers nothing, and whatever it is asked for can be asked for
+// twice.
 import { readMhtml } from "./mhtml.js";
 import { sleep } from "./sleep.js";
 

@@ -1,5 +1,5 @@
-// The bridge from a frame to the offscreen document: hands on what the capture script tells, numbered, until it is on
-// disk there.
+// The bridge from a frame to the offscreen document: sends numbered messages of the capture script until they are
+// acknowledged as stored.
 //
 // Runs after the files of capture/ in the same isolated world, only while something is recorded. It hears first and
 // asks afterwards, so that nothing done in a new page's first moments is missed; the offscreen document tells frames that are not

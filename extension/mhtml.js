@@ -1,4 +1,4 @@
-// Reads MHTML as Chrome writes it (RFC 2557): which style sheets, images and fonts a page has loaded. Pure.
+// Parser of Chrome's MHTML (RFC 2557): the style sheets, images and fonts that a page has loaded. Pure.
 
 const STORED_TYPES = /^(text\/css|image\/|font\/|application\/(x-)?font|application\/vnd\.ms-fontobject)/i;
 

@@ -1,4 +1,4 @@
-"""Processing many recordings: one executor, be it this process, a pool of processes or a Dask cluster."""
+"""Processing of many recordings with one executor: this process, a pool of processes or a Dask cluster."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""A Dask cluster by its scheduler's address, and what goes wrong with it in plain words."""
+"""A Dask cluster by its scheduler's address, with plain error messages."""
 
 import logging
 import sys

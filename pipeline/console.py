@@ -1,5 +1,4 @@
-"""What pages wrote to the console between two moments of a recording, where that was kept; of addresses host and path
-only."""
+"""Console messages of pages between two times of a recording, if recorded; only host and path of addresses."""
 
 import heapq
 from typing import NotRequired, TypedDict

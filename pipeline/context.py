@@ -1,4 +1,4 @@
-"""What the stages of the pipeline are given besides the demonstration."""
+"""Inputs of the pipeline's stages in addition to the demonstration."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Push an export to a data set repository of the Hugging Face Hub, or of a server that speaks as it does."""
+"""Push an export to a data set repository of the Hugging Face Hub, or of a server with the same API."""
 
 import os
 import re

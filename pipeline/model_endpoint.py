@@ -1,6 +1,5 @@
-"""A language model over an OpenAI-compatible endpoint (`POST …/chat/completions`): messages in, the text of its answer
-out, within seconds and bytes. Who runs the program names the endpoint, which may be on this machine.
-"""
+"""A language model over an OpenAI-compatible endpoint (`POST …/chat/completions`): messages in, the text of its
+response out, within limits of time and size. Who runs the program names the endpoint, which may be on this machine."""
 
 import json
 import re

@@ -1,5 +1,5 @@
-"""What the browser asked for between two moments of a recording, by the network that was kept of it: no headers, no
-bodies, and of addresses host and path only."""
+"""Requests of the browser between two times of a recording, from its recorded network: no headers, no bodies, and only
+host and path of addresses."""
 
 import heapq
 import json

@@ -1,4 +1,5 @@
-"""What other packages add through entry points: formats, chat parsers, checks, splits, recognisers (docs/plugins.md).
+"""Components of other packages, found through entry points: formats, chat parsers, checks, splits, recognisers
+(docs/plugins.md).
 
 Names come from the metadata of what is installed; a plug-in's code is imported when it is first used. A plug-in that is
 broken is an error where it was asked for, and left out with one complaint where all of them are used.

@@ -1,4 +1,4 @@
-"""From a recording to a demonstration: one stage a file, and this list of stages is the whole way.
+"""From a recording to a demonstration: one stage in each file, and the complete list of stages.
 
 A stage is a function (demonstration, context) -> demonstration; it never changes what it was given.
 """

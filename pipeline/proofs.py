@@ -1,4 +1,4 @@
-"""The proof beside a demonstration: what came of running it again, true of what was run only."""
+"""The proof beside a demonstration: the result of its replay, valid only for the turns that were run."""
 
 import hashlib
 from collections.abc import Iterable

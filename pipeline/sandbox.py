@@ -1,4 +1,4 @@
-"""Runs functions on untrusted input in processes with limits: what swells, hangs or crashes ends there, and alone.
+"""Runs functions on untrusted input in processes with limits on memory and time, which isolate crashes.
 
 `python sandbox.py`, as `Processes` starts it, reads calls from its standard input and writes an answer to each to its
 standard output, until there are no more or none came for a while.

@@ -1,4 +1,4 @@
-"""An HTTP connection to addresses that were resolved before, which ends within seconds whatever the other side does."""
+"""An HTTP connection to resolved addresses with a limit on its total time."""
 
 import http.client
 import socket

@@ -1,4 +1,4 @@
-"""Verifying what is on disk: a recording, a demonstration or an export; every problem in one line."""
+"""Verifies a recording, a demonstration or an export on disk, with one line for each problem."""
 
 import hashlib
 import json

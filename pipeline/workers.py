@@ -1,4 +1,4 @@
-"""What a process that works on recordings sets for itself."""
+"""Settings of processes that work on recordings."""
 
 import ctypes
 import platform

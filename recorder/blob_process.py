@@ -1,5 +1,5 @@
-"""Keeps blobs in a process of its own that steps back: what it takes to make them small waits for who acts, for the
-browser and for a server on the same machine.
+"""Writes blobs in a separate low-priority process: compression yields to the person, the browser and a server on the
+same machine.
 
 `python -m recorder.blob_process FOLDER` reads requests from its standard input, each a header (bytes of the kind, bytes
 of the content, whether it is a picture), the kind and the content, and answers each with a line of JSON: `blob`, or

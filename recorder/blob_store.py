@@ -1,4 +1,4 @@
-"""Keeps blobs in a recording's folder: each once, and one that is like another by that one."""
+"""Stores blobs in a recording's folder: each once, and similar ones as differences."""
 
 import hashlib
 from collections import deque

@@ -1,4 +1,4 @@
-"""How a blob lies in its file: compressed, alone or by a similar blob.
+"""File format of a blob: compressed, alone or relative to a similar blob.
 
 A file is one zstandard frame, after skippable frames (RFC 8878, section 3.1.2) that say what is needed to read it;
 their magic numbers tell which is which. An empty one: what is compressed are a bitmap's planes (`bitmaps`). One with

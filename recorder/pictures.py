@@ -1,4 +1,4 @@
-"""Pictures of recordings, decoded within limits: what a file says of its size is looked at before any of it is made."""
+"""Decoding of pictures in recordings within limits: the size in the header is checked before decoding."""
 
 import io
 import struct

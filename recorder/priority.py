@@ -1,4 +1,4 @@
-"""Work that may wait: the browser that a person acts in comes first."""
+"""Reduced priority of work that may wait for the browser."""
 
 import os
 import sys

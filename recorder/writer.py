@@ -1,4 +1,4 @@
-"""Writing a recording: an append-only journal, content-addressed blobs, a manifest that says how it ended."""
+"""Writing a recording: an append-only journal, content-addressed blobs, a manifest with its final status."""
 
 import errno
 import os

@@ -1,3 +1,3 @@
-"""Who or what acts in a recording."""
+"""Kinds of actors in a recording."""
 
 ACTORS = ("person", "agent", "script")

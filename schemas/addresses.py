@@ -1,4 +1,4 @@
-"""Addresses as pages give them, which need not be any."""
+"""Parsing of addresses from pages, which may be invalid."""
 
 from urllib.parse import SplitResult, urlsplit
 

@@ -1,4 +1,4 @@
-"""Format of a backup of the review app (backup.json): which tables, rows and files it consists of. Written last."""
+"""Format of a backup of the review app (backup.json): its tables, rows and files. Written last."""
 
 import re
 

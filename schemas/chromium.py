@@ -1,4 +1,4 @@
-"""Where a Chromium is: the recorder and the pipeline both need one, and neither may lean on the other for it."""
+"""Path of an installed Chromium, for recorder and pipeline, which do not import each other for it."""
 
 import os
 import shutil

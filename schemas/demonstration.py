@@ -1,4 +1,4 @@
-"""Format of a demonstration (demonstration.json) and of the edits made to one."""
+"""Format of a demonstration (demonstration.json) and of its edits."""
 
 from typing import Any
 

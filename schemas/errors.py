@@ -1,4 +1,5 @@
-"""The only exceptions that reach a user. Each message is one line that names the file, line or field and the mend."""
+"""Exceptions whose messages are shown to users. Each message is one line that names the file, line or field and the
+mend."""
 
 
 class DemotapeError(Exception):

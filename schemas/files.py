@@ -1,4 +1,4 @@
-"""Reading and writing files so that they are whole or absent, are files, and errors name file, line and field."""
+"""Atomic reading and writing of regular files, with errors that name file, line and field."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""Intents: the kinds of browser action, and what each becomes elsewhere. The table is in shared.json.
+"""Intents: the kinds of browser action, and their equivalents in other formats. The table is in shared.json.
 
 WebLINX's thirteen (appendix A.6, table 6) are kept under their own names. What has no equal in WebLINX or Mind2Web maps
 to the nearest intent that their readers understand, or to None: such turns are left out of that export and stay in its

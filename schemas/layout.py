@@ -1,4 +1,4 @@
-"""Where things are: the one module that knows the folder layout of a recording."""
+"""Folder layout of a recording, defined in this module only."""
 
 import os
 from pathlib import Path

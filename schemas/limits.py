@@ -1,4 +1,4 @@
-"""How much of anything is taken in, wherever it comes from: one place for the limits, docs/limits.md for people.
+"""Limits of untrusted data (docs/limits.md).
 
 What is larger is refused with a sentence that names the limit, or left out where the rest can do without. A limit is
 far above what a recording of some hours holds, and low enough that what one input costs stays small.

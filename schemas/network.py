@@ -1,4 +1,4 @@
-"""Format of the kept network: network.jsonl and messages.jsonl of a recording that can be served again."""
+"""Format of the recorded network: network.jsonl and messages.jsonl of a replayable recording."""
 
 from marshmallow import fields, validate
 

@@ -1,4 +1,4 @@
-"""Format of outcome checks (outcome.json): what makes a task done, kept beside a recording."""
+"""Format of outcome checks (outcome.json): conditions for a completed task, stored beside a recording."""
 
 import math
 from typing import Any

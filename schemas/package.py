@@ -1,4 +1,4 @@
-"""Format of a package: what the extension hands over, before it is made into a recording.
+"""Format of a package: the output of the extension, before it is converted to a recording.
 
 A zip file with manifest.json, journal.jsonl and blobs/<sha256>. All of it comes from somebody else's machine.
 """

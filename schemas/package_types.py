@@ -1,4 +1,4 @@
-"""Types of the values of an extension's package, once they were read and checked.
+"""Types of the values of an extension's package, after reading and validation.
 
 Written by `python -m schemas.write_types` from the schemas; change those.
 """

@@ -1,4 +1,4 @@
-"""Pieces that several formats share: boxes, elements, states."""
+"""Schemas that several formats share: boxes, elements, states."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Format of a proof (proof.json): what came of running a demonstration again, kept beside it."""
+"""Format of a proof (proof.json): the result of replaying a demonstration, stored beside it."""
 
 from marshmallow import fields, validate
 

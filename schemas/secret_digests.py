@@ -1,5 +1,4 @@
-"""How a recording tells which secrets were typed in it, without telling them: for exports, which look for each in all
-demonstrations of a data set.
+"""Digests of typed secrets in a recording, with which exports find them in all demonstrations of a data set.
 
 A value is told by its length, by a sum of few bits that finds where it may stand, and by a slow digest that proves it.
 The sum is no proof: about one in a million stretches of any text has it. Who has a recording can try guesses against

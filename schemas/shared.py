@@ -1,4 +1,4 @@
-"""What Python and JavaScript share, declared once in shared.json.
+"""Values that Python and JavaScript share, declared in shared.json.
 
 `python -m schemas.write_shared` writes it where the extension and the capture script read it: extension/shared.js. A
 test holds that file against this one.

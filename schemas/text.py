@@ -1,4 +1,4 @@
-"""Text from pages and people that not everything can hold."""
+"""Normalisation of text from pages and people that some encodings cannot represent."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Types of the values of recordings and demonstrations, once they were read and checked.
+"""Types of the values of recordings and demonstrations, after reading and validation.
 
 Written by `python -m schemas.write_types` from the schemas; change those.
 """

@@ -1,4 +1,4 @@
-"""Versions of the formats, and the steps by which what an earlier version wrote becomes what this one reads.
+"""Versions of the formats, and the steps that convert data of earlier versions to the current one.
 
 A step makes one piece (a file, or a line of one) of version n one of version n + 1. Steps run when something is read,
 before it is checked; files are never rewritten. docs/format.md tells when a version is due and how a step is written.

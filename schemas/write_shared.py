@@ -1,4 +1,4 @@
-"""`python -m schemas.write_shared`: writes extension/shared.js from shared.json, after a change of that."""
+"""`python -m schemas.write_shared`: writes extension/shared.js from shared.json, after a change of shared.json."""
 
 from pathlib import Path
 

@@ -1,4 +1,5 @@
-"""`python -m schemas.write_types`: writes the TypedDicts of the formats from their schemas, after a change of those.
+"""`python -m schemas.write_types`: writes the TypedDicts of the formats from their schemas, after a change of the
+schemas.
 
 A field is declared once, in its schema. Fields that a schema does not require are NotRequired, those that may be null
 are `| None`; a string that must equal one value is a Literal. The modules that are written are for annotations only.
@@ -39,7 +40,7 @@ def source(name: str) -> str:
     about, modules = MODULES[name]
     body = "".join(f"\n\n{definition}" for definition in _definitions(modules))
     aliases = "".join(f"\n{alias} = {value}\n" for alias, value in _ALIASES.get(name, {}).items())
-    return (f'"""Types of the values of {about}, once they were read and checked.\n\nWritten by `python -m '
+    return (f'"""Types of the values of {about}, after reading and validation.\n\nWritten by `python -m '
             f'schemas.write_types` from the schemas; change those.\n"""\n\n'
             f"{_imports(name, aliases + body)}{aliases}{body}")
 

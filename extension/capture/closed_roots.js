@@ -1,7 +1,7 @@
-// Closed shadow roots, which no script sees from outside. Elements that may have one are handed to the recorder (CDP) or
-// the extension (chrome.dom), a few at a time, which looks into them; what it finds is copied and listened to like an
-// open root. An element is looked into again when it has become another in a way that attaching a root brings about, as
-// a script may attach one later: a few times, so that what changes all the time costs little.
+// Closed shadow roots, which scripts cannot access from outside. Elements that may have one are handed to the recorder
+// (CDP) or the extension (chrome.dom), a few at a time, which looks into them; what it finds is copied and listened to
+// like an open root. An element is looked into again when it has become another in a way that attaching a root brings
+// about, as a script may attach one later: a few times, so that what changes all the time costs little.
 "use strict";
 
 demotape.closedRoots = (function () {

@@ -1,6 +1,6 @@
-// DOM clobbering: in a form and in a document, a field or picture stands before the property that has its name
-// (`<input name="attributes">`; HTML standard, [LegacyOverrideBuiltIns]). What is read of any element or document is
-// therefore read of `demotape.own(node)`.
+// Access to DOM properties despite DOM clobbering: in a form and in a document, a field or picture shadows the property
+// with its name (`<input name="attributes">`; HTML standard, [LegacyOverrideBuiltIns]). What is read of any element or
+// document is therefore read of `demotape.own(node)`.
 "use strict";
 
 demotape.own = (function () {

@@ -1,4 +1,4 @@
-// What is said of an element: role, name, text, where it stands.
+// Description of an element: role, name, text, position.
 "use strict";
 
 demotape.elements = (function () {

@@ -1,5 +1,5 @@
-// Hears every trusted event before the page does, and sends it with the state before its effect; and where the recorder
-// can tell (driven.js), what a driver does by script.
+// Receives every trusted event before the page does, and sends it with the state before its effect; also synthetic
+// events of a driver if the recorder can detect them (driven.js).
 //
 // A gesture is what the hand does at once: a press of a button with its click, a key with the text it enters, a turn
 // of the wheel. Its first event carries the snapshot; the events that follow from it name it and carry none.

@@ -1,6 +1,6 @@
-// Plain text: an element and all below it, as the browser itself writes them, where that text says all that is to be
-// kept. It is many times faster than a copy element by element. The uids stand before it, as runs of numbers in document
-// order; the receiver puts them in (`numbered` in recorder/building/frame_merging.py).
+// Plain text: the browser's serialisation of a subtree, if it contains everything that is to be recorded. It is many
+// times faster than a copy element by element. The uids stand before it, as runs of numbers in document order; the
+// receiver puts them in (`numbered` in recorder/building/frame_merging.py).
 "use strict";
 
 demotape.fastSerialize = (function () {

@@ -1,6 +1,6 @@
-// A frame group (same-origin frame group) is a set of frames that may touch each other's documents: the topmost reachable frame and all that it
-// reaches. One script instance runs in each frame; those of a group share the top one's state, so that an element
-// keeps its uid whichever frame asks, and one walk copies the whole group in one task.
+// A frame group (same-origin frame group) is a set of frames with access to each other: the topmost reachable frame and
+// all that it reaches. One script instance runs in each frame; those of a group share the top one's state, so that an
+// element keeps its uid whichever frame asks, and one walk copies the whole group in one task.
 //
 // This file and its neighbours are plain scripts. They share one isolated world per frame, which the page cannot see.
 "use strict";

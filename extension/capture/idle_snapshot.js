@@ -1,6 +1,6 @@
-// What the page showed when it was last looked at: at rest, or while the pointer was elsewhere. A style sheet may open a
-// menu, and the compositor may scroll, before any listener is told; then this is the state before. What the receiver has
-// to know before an event comes is told at rest, too.
+// The last snapshot of the page, taken while it was idle or the pointer was elsewhere. A style sheet may open a menu,
+// and the compositor may scroll, before any listener is told; then this is the state before. What the receiver has to
+// know before an event comes is told at rest, too.
 "use strict";
 
 demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {

@@ -1,7 +1,7 @@
-// A frame group's text as HTML, put together element by element. Every element's text is remembered until something in it
-// changes (snapshot_cache.js says when). Where the browser's own text says all, it is taken (fast_serialize.js). Large texts are cut into
-// chunks: a chunk stands in its parent's text as a mark. Who marks a chunk holds it, so that one that is no part of the
-// page any more is let go. Reads only: the page is the same, byte for byte, before and after.
+// A frame group's text as HTML, assembled element by element. Every element's text is remembered until something in it
+// changes (snapshot_cache.js says when). Where the browser's own text says all, it is taken (fast_serialize.js). Large
+// texts are cut into chunks: a chunk stands in its parent's text as a mark. Who marks a chunk holds it, so that one
+// that is no part of the page any more is let go. Reads only: the page is the same, byte for byte, before and after.
 "use strict";
 
 demotape.markup = (function () {

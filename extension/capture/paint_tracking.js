@@ -1,6 +1,6 @@
-// Whether what a state tells of is on the screen. Who acts at once is ahead of the picture: an agent scrolls to a button
-// and presses it before anything of that is painted. So an event tells since when its target stands where it does, and
-// by when that was painted. Where that is not sure, it is told afterwards for how long the page stayed as it was, so that
+// Whether the content of a state is painted. Who acts at once is ahead of the picture: an agent scrolls to a button and
+// presses it before anything of that is painted. So an event tells since when its target stands where it does, and by
+// when that was painted. Where that is not sure, it is told afterwards for how long the page stayed as it was, so that
 // a later picture may show it.
 "use strict";
 

@@ -1,4 +1,4 @@
-// What must never leave the page: passwords, one-time codes, card data, and fields that the site or the lab marked.
+// Data that must not leave the page: passwords, one-time codes, card data, and fields that the site or the lab marked.
 "use strict";
 
 demotape.secrets = (function () {

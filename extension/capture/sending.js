@@ -1,4 +1,4 @@
-// Sends what happens, one message each. What of it cannot be read costs that value, not the message.
+// Sends events, one message each. What of it cannot be read costs that value, not the message.
 "use strict";
 
 demotape.sending = (function () {

@@ -1,4 +1,4 @@
-// A snapshot: a frame group's text, its element table, and what the state says of the tab.
+// A snapshot: a frame group's text, its element table, and the state of the tab.
 "use strict";
 
 demotape.snapshot = demotape.ofGroup("snapshot", function () {

@@ -1,5 +1,5 @@
-// The snapshot cache: a frame group's text (markup.js), kept up to date piece by piece, so that a snapshot costs what has changed
-// since the last one and not what the page is big.
+// The snapshot cache: a frame group's text (markup.js), updated incrementally, so that the cost of a snapshot depends
+// on the changes since the last one and not on the size of the page.
 //
 // A MutationObserver forgets the text of what changed, and of its ancestors; it is put together again in idle time. What
 // no observer tells (values of controls, scroll offsets, rules added by script) is compared when a snapshot is taken.

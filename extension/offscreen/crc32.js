@@ -1,4 +1,4 @@
-// CRC-32 as zip has it (ISO 3309), four bytes at a step.
+// CRC-32 of zip files (ISO 3309), four bytes at a step.
 
 const TABLES = [new Uint32Array(256), new Uint32Array(256), new Uint32Array(256), new Uint32Array(256)];
 for (let byte = 0; byte < 256; byte++) {

@@ -1,4 +1,5 @@
-// Where in a page something is secret, in the top document's coordinates. Pure; the same rules as recorder/building/frame_merging.py.
+// Positions of secrets in a page, in the top document's coordinates. Pure; the same rules as
+// recorder/building/frame_merging.py.
 
 const key = (path) => path.join("/");
 

@@ -1,4 +1,4 @@
-// The journal of the recording that goes on: numbers what it is told and puts it on disk, many lines at once.
+// The journal of the current recording: numbers the reports and stores them in batches.
 import { sha256 } from "./store.js";
 
 export const clock = () => (performance.timeOrigin + performance.now()) / 1000; // wall clock that is never set back

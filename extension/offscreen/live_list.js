@@ -1,5 +1,6 @@
-// What the person who records is shown of it: one plain line an action, without anything they typed. The same rules as
-// recorder/building/live_list.py (tests/cases/live_list.json); the folding into turns is done later, from the recording.
+// The live list for the recorded person: one plain line for each action, without typed text. The same rules as
+// recorder/building/live_list.py (tests/cases/live_list.json); the folding into turns is done later, from the
+// recording.
 import "../shared.js";
 
 const { controls, deletion_keys, live_list, not_typed_in, silent_keys } = globalThis.demotapeShared;

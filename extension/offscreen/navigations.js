@@ -1,4 +1,4 @@
-// Why a tab shows another page, from what chrome.webNavigation says. Keeps each tab's history as far as it was seen.
+// Cause of a navigation, from the events of chrome.webNavigation. Keeps each tab's history as far as it was seen.
 
 const TYPED = new Set(["typed", "auto_bookmark", "generated", "keyword", "keyword_generated", "start_page", "auto_toplevel"]);
 

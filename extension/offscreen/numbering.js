@@ -1,4 +1,4 @@
-// Plain texts with the uids of their elements put in; the same rule as `numbered` in recorder/building/frame_merging.py.
+// Inserts the uids of elements into plain texts; the same rule as `numbered` in recorder/building/frame_merging.py.
 import "../shared.js";
 
 const { uid_attribute: UID } = globalThis.demotapeShared;

@@ -1,5 +1,5 @@
-// The offscreen document: where a recording lies while it is made, kept on disk, packed and sent. It is the offscreen document,
-// so it lives on when Chrome stops the service worker. Pages talk to it by ports, the service worker by messages.
+// The offscreen document: stores a recording while it is made, packs it and sends it. It is the offscreen document, so
+// it lives on when Chrome stops the service worker. Pages talk to it by ports, the service worker by messages.
 import { Packing } from "./packing.js";
 import { Recording } from "./recording.js";
 import { Store, openStore } from "./store.js";

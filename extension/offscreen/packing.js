@@ -1,4 +1,4 @@
-// The package of a recording: a zip file (APPNOTE 6.3.3) with its journal, what the journal names, and a manifest. Any
+// The package of a recording: a zip file (APPNOTE 6.3.3) with its journal, the referenced blobs, and a manifest. Any
 // part of it can be made at any time: the whole never stands in memory, and an upload can go on where it stopped.
 import { crc32 } from "./crc32.js";
 import { sha256 } from "./store.js";

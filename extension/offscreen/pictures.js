@@ -1,4 +1,5 @@
-// Where the pictures come from: the stream of each tab that Chrome gives one of; of the others stills, twice a second.
+// Sources of pictures: the stream of each tab for which Chrome gives one; for the others still captures, twice a
+// second.
 import { clock } from "./journal.js";
 import { sleep } from "../sleep.js";
 

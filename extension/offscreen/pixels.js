@@ -1,4 +1,4 @@
-// Frames as bytes: copied out of the stream, blackened where something is secret, shown again. No state.
+// Frames as bytes: copied from the stream, blackened at secrets, converted back. No state.
 
 const MARGIN = 3; // CSS pixels around a secret field that are blackened too
 

@@ -1,4 +1,4 @@
-// The recording that goes on: takes what pages, browser and person report, and writes it to the journal.
+// The current recording: receives reports of pages, browser and person, and writes them to the journal.
 import { FrameGroups } from "./frame_groups.js";
 import { Journal, clock } from "./journal.js";
 import { LiveList } from "./live_list.js";

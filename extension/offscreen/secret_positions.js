@@ -1,5 +1,5 @@
-// Where secret fields stood while a frame was painted: from what the page told before it and after. Pure; the same rules
-// as recorder/building/secret_positions.py.
+// Positions of secret fields while a frame was painted: from the page's reports before it and after. Pure; the same
+// rules as recorder/building/secret_positions.py.
 
 const LAG = 0.5; // seconds from what the page was to the frame that shows it, at most: a busy machine is slow
 const AHEAD = 0.05; // seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated

@@ -1,5 +1,5 @@
-// Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up before
-// anything is written. The same rules as recorder/privacy/secret_values.py (tests/cases/secret_values.json).
+// Content of the pages' secret fields: in memory only, to replace other occurrences before anything is written. The
+// same rules as recorder/privacy/secret_values.py (tests/cases/secret_values.json).
 import "../shared.js";
 import { numbered } from "./numbering.js";
 

@@ -1,4 +1,4 @@
-// What is recorded, on disk: IndexedDB. Only the offscreen document writes here.
+// Storage of recordings: IndexedDB. Only the offscreen document writes here.
 //
 // A recording is its facts (`recordings`), its journal (`lines`: numbered from 1 without gaps, each the text of one line)
 // and what the lines name by SHA-256 (`blobs`). A line is written together with its blobs or not at all.

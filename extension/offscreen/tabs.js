@@ -1,5 +1,5 @@
-// Which tabs of the browser are recorded: those of the window where it began, as they are shown or opened, and what is
-// opened from them in other windows. No browser in here: it is told.
+// The recorded tabs of the browser: those of the window where the recording began, once activated or opened, and tabs
+// that these open in other windows. No browser in here: it is told.
 
 export class Tabs {
   #windows;

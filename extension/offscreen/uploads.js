@@ -1,5 +1,5 @@
-// Sends recordings to the review app, one after the other, chunk by chunk. What has arrived is not sent again; where the
-// network goes away, it goes on when it is back, also after the browser was closed.
+// Uploads recordings to the review app, one after the other, chunk by chunk. What has arrived is not sent again; where
+// the network goes away, it goes on when it is back, also after the browser was closed.
 import { Packing } from "./packing.js";
 import { sha256 } from "./store.js";
 

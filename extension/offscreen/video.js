@@ -1,4 +1,4 @@
-// The frames of what is shown as VP8 packets with their true times; segments of a few seconds leave as they are full.
+// Encodes the frames of the active tab as VP8 packets with their true times, in segments of a few seconds.
 
 const EVERY = 0.07; // seconds between frames of a page that paints all the time
 const SEGMENT = 2; // seconds

@@ -1,4 +1,5 @@
-// The side panel: shows what the offscreen document tells and hands on what the person asks for. It may be closed at any time.
+// The side panel: shows the state of the offscreen document and forwards the person's commands. It may be closed at any
+// time.
 import { showRecordings } from "./stored_recordings.js";
 import { askOnce, provenance } from "./provenance.js";
 import { forgetTask, taskGiven, watchTask } from "./task.js";

@@ -1,4 +1,4 @@
-// Whether recordings may be published, and under what licence: asked once, and told with every recording.
+// Consent to publication and licence: asked once, and stored in every recording.
 
 const KEY = "provenance", ANSWERS = { yes: true, no: false };
 const NAME = /^[\p{L}\p{N}_ .,+:/()-]{1,100}$/u; // what recordings take as a licence (schemas/recording.py)

@@ -1,4 +1,4 @@
-// The recordings that wait on this computer, and the review app that they are sent to.
+// The recordings stored on this computer, and the review app that they are sent to.
 
 const { clock } = globalThis.demotapeLines;
 

@@ -1,4 +1,4 @@
-// The task that the review app gave: its text in the form, of which task the recording is then, and giving it back.
+// The task from the review app: its text in the form, the task of the recording, and returning it.
 
 let given = null; // id, name and text of the task
 

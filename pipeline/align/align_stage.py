@@ -1,4 +1,4 @@
-"""Which picture shows each turn's state, and where the turn is in the video.
+"""The alignment stage: the picture of each turn's state, and the turn's time in the video.
 
 With an external video (a meeting tool's recording of the screen): `video` decodes it, `pictures` are the recording's
 screenshots, `rectangle` finds the page in the frame, `coarse` places the video roughly, `marks` are changes that both

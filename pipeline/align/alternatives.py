@@ -1,4 +1,4 @@
-"""Pictures that a turn could be shown with: screenshots of the same tab around it, and frames of the own video."""
+"""Alternative pictures of a turn: screenshots of the same tab near its time, and frames of the recording's video."""
 
 from bisect import bisect_left
 from pathlib import Path

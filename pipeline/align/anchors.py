@@ -1,4 +1,4 @@
-"""Marks: moments at which the recording knows that the screen changed, and when the video shows the same change.
+"""Anchors: times at which, by the recording, the screen changed, and at which the video shows the same change.
 
 A screenshot was painted at a known time. Where it differs most from the one before, a few small tiles are looked at in
 the frames around: the frame from which on they show the new picture brackets the moment between itself and its

@@ -1,4 +1,4 @@
-"""Sets the recording's clock on the video's: watches as few marks as are enough, and fits it to them."""
+"""Fits the recording's clock to the video's: reads a sufficient number of anchors."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

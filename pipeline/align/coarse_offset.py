@@ -1,4 +1,4 @@
-"""Roughly when in the recording each sampled frame was: one path through time that explains all of them best.
+"""The approximate time of each sampled frame in the recording: the path through time that best explains all of them.
 
 A frame alone is often ambiguous, as pages look alike and are seen again. A sequence is not: the recording's time goes
 on as the video's does, but where the video was paused it jumps ahead. The best path is found by dynamic programming

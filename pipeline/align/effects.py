@@ -1,4 +1,4 @@
-"""Which of two offsets is right when screenshots speak for both: what a person does comes before what the page shows.
+"""Decides between two offsets that fit the screenshots equally well: an action comes before its effect on the page.
 
 Where every second screenshot was taken late and the person acts at a steady pace, the late ones agree with each other
 on an offset of their own. But the times of the actions are true, and a page changes right after them: under a wrong

@@ -1,4 +1,4 @@
-"""How well a picture fits what the recording says stood on the page: named elements lie where something is drawn."""
+"""Score of how well a picture matches the recorded elements: named elements lie where something is drawn."""
 
 from collections.abc import Sequence
 

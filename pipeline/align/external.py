@@ -1,4 +1,4 @@
-"""Places an external video on a recording's clock, and says of every turn what the video shows of it.
+"""Aligns an external video with a recording's clock, and finds each turn in it.
 
 Two walks through the video, each decoding only what it needs: a first one over samples and the surroundings of some
 marks, which gives the clock; a second one over the frames around every action.

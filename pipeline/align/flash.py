@@ -1,4 +1,4 @@
-"""The red flash by which some recorders mark their start in a screen video: one more anchor where there is one."""
+"""The red flash by which some recorders mark their start in a screen video: an additional anchor if present."""
 
 from collections.abc import Sequence
 

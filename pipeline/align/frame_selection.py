@@ -1,4 +1,4 @@
-"""Which frame shows the page right before an action, and whether the screenshot that was taken shows the same.
+"""Selects the frame right before an action, and compares the original screenshot with it.
 
 Compared by tiles. In what the video itself shows as unchanged, compression leaves the same traces in every frame; so
 where two frames differ, something changed, and a screenshot that is like the later one there was taken too late.

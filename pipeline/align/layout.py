@@ -1,4 +1,4 @@
-"""Where the page is in the frames over the whole video: windows are moved, resized, dimmed, shown again elsewhere."""
+"""Rectangles of the page in the frames over the whole video: windows are moved, resized, dimmed, shown elsewhere."""
 
 from dataclasses import dataclass
 

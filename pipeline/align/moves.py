@@ -1,4 +1,4 @@
-"""Finds the layout: whether the page moves in the frame, gets another size or brightness, and when.
+"""Finds the layout: whether and when position, size or brightness of the page in the frame change.
 
 Frames that the first rectangle does not explain are asked by their features where the page is in them. A place that
 they agree on is taken only when it explains frames of several screenshots as well as the first does its own: a page

@@ -1,5 +1,5 @@
-"""What covers the page in most frames: thumbnails of a meeting, bars of a window. Found where frames differ from the
-screenshots that they show otherwise."""
+"""Areas that cover the page in most frames: thumbnails of a meeting, bars of a window. Found where frames differ from
+the screenshots that they show otherwise."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""The recording's own video: it has the recording's clock, so every turn's place in it is known at once."""
+"""The recording's video: it shares the recording's clock, so every turn's time in it is known."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A pointer over the page in a video's frames: what it explains of how two frames differ.
+"""A pointer over the page in a video's frames: the differences between frames that it explains.
 
 Screenshots show no pointer, frames do. Where one stood before and is gone later, the later frame and a screenshot are
 alike, as if the screenshot were late; where it stands later, they are not. It is known by its looks: what has gone from

@@ -1,4 +1,4 @@
-"""Whether a page that was cut out of a frame stands where screenshots have it.
+"""Whether a page that was cut out of a frame has the same position as in screenshots.
 
 Pages of one session have parts in common: a header, a menu, what an action has not changed. Where these stand in their
 places, and as bright, so does the rest. While a window is dragged, or where the layout is wrong, they stand beside them

@@ -1,4 +1,4 @@
-"""Where in the frame the page is: found once, by features that a frame and a screenshot share, then made exact.
+"""The rectangle of the page in the frame: found by features that a frame and a screenshot share, then adjusted exactly.
 
 Meeting tools scale the page and move it, they do not turn it: four numbers. Every pair of a frame and a screenshot
 votes; a pair of different states of one site still votes rightly by what they have in common.

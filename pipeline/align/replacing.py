@@ -1,4 +1,4 @@
-"""What takes the place of a late or broken screenshot; never a worse one.
+"""Replaces a late or broken screenshot, never by a worse one.
 
 Another picture must fit the recorded elements at least as well as the one that was taken, and not be dimmed. It must
 also be known that the page is where it is looked for in the frame, and as bright: what it has in common with

@@ -1,4 +1,4 @@
-"""What a demonstration tells of how its external video was aligned, and what a person's word makes of the steps."""
+"""The alignment report of a demonstration, and manual values as inputs of the steps."""
 
 from collections.abc import Sequence
 

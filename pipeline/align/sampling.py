@@ -1,5 +1,4 @@
-"""Samples of the video, each held against all screenshots: what the rough placing, the layout and the covers are told
-by."""
+"""Samples of the video, each compared with all screenshots: the input of coarse offset, layout and occlusion."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What all steps of placing an external video share."""
+"""Data that all steps of aligning an external video share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""The recording's screenshots as alignment compares them: grey, small, in memory compressed, each content once."""
+"""The recording's screenshots for alignment: grey, small, compressed in memory, each content once."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Structural similarity (Wang et al. 2004) as scikit-image computes it: what is shown, kept or decided by it."""
+"""Structural similarity (Wang et al. 2004) as scikit-image computes it, for displayed, stored and decisive values."""
 
 import numpy as np
 

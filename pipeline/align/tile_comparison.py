@@ -1,4 +1,4 @@
-"""Where two pictures differ, tile by tile, and which of them a third one shows there.
+"""Differences of two pictures by tile, and which of the two a third one matches there.
 
 Compared by tiles, as compression, a caret or a pointer changes little of a page.
 """

@@ -1,4 +1,4 @@
-"""How bright a video shows what a page shows: an overlay, another range or gamma, a dimmed window.
+"""Brightness of the page in a video: an overlay, another range or gamma, a dimmed window.
 
 Compared before that is taken out, a dimmed frame is unlike every screenshot.
 """

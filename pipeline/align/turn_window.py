@@ -1,4 +1,4 @@
-"""One turn as alignment looks at it."""
+"""One turn with the data that alignment needs."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""An external video: the times of its frames without decoding any, and the decoding of those that are needed.
+"""An external video: the times of its frames without decoding, and decoding of the required ones.
 
 What depends on no answer is not decoded: whole groups of pictures without a wanted frame, what stands in a group behind
 the last wanted frame, and frames between that no other refers to.

@@ -1,4 +1,4 @@
-"""The recording's clock on the video's: one drift, and an offset for each stretch between pauses of the video.
+"""The recording's clock on the video's: one drift, and an offset for each part between pauses of the video.
 
 Every bracket says between which two offsets the truth lies, if it is right. The offset and the drift that the most
 brackets allow are taken: a wrong bracket (a screenshot that was taken late, a page that looks the same twice) votes for

@@ -1,4 +1,4 @@
-"""Blobs that the pipeline made: they lie beside the recording's own, which nothing is ever added to afterwards."""
+"""Blobs that the pipeline made, stored beside the immutable blobs of the recording."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a demonstration was made from, by content: so that it is made again exactly when something changed."""
+"""Digests of a demonstration's inputs, so that it is made again exactly when they change."""
 
 import hashlib
 import json

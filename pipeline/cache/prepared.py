@@ -1,4 +1,4 @@
-"""What an export needs of a recording, made once and kept: flattened pages, what was found in them, boxes, pictures.
+"""Prepared data of a recording for exports, made once and stored: flattened pages, detected values, boxes, pictures.
 
 Prepared blobs lie among the derived ones. Their name is the SHA-256 of what they were made from and of the rules that
 made them, so another version of the rules never reads them. They are only ever a short cut: one that is missing or

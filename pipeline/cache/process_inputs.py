@@ -1,4 +1,4 @@
-"""What was given along with a recording when it was processed: remembered, so that processing again uses it again.
+"""Inputs that were supplied when a recording was processed, stored for the next run.
 
 Chat log and subtitles are copied into the recording's folder; of an external video its path is kept, and its SHA-256
 among the inputs. A recording may come from anybody, so a path counts only together with the content that it had.

@@ -1,4 +1,4 @@
-"""What chat readers produce: messages with the time as written, and the log with times on the recording's clock."""
+"""Output of chat readers: messages with the time as written, and the log with times on the recording's clock."""
 
 import datetime
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Placing utterances among the actions."""
+"""Merging utterances with the actions."""
 
 from collections.abc import Iterator
 

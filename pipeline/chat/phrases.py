@@ -1,4 +1,5 @@
-"""What chat tools write into the text of a message: the quote of what it answers, reactions, marks of editing."""
+"""Phrases that chat tools write into the text of a message: quotes of the answered message, reactions, marks of
+editing."""
 
 import re
 from dataclasses import dataclass

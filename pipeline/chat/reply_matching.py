@@ -1,4 +1,4 @@
-"""Which message each reply answers, and which one each reaction is about."""
+"""The message that each reply answers, and the one that each reaction refers to."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Who is the instructor and who the navigator."""
+"""Assignment of the roles instructor and navigator."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What was said in the meeting: subtitles of its video become utterances on the recording's clock."""
+"""Speech in the meeting: subtitles of its video become utterances on the recording's clock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

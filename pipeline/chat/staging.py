@@ -1,4 +1,5 @@
-"""The stage of the pipeline: what was typed while recording, then the chat log, then the speech of the meeting."""
+"""The chat stage of the pipeline: utterances typed while recording, then the chat log, then the speech of the
+meeting."""
 
 import logging
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Putting written times on the recording's clock: time base, midnight, time zones, daylight saving."""
+"""Conversion of written times to the recording's clock: time base, midnight, time zones, daylight saving."""
 
 from collections.abc import Sequence
 from datetime import UTC, date, datetime, time, timedelta, timezone

@@ -1,4 +1,4 @@
-"""Likely typos in what was said."""
+"""Likely typos in utterances."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a reviewer should look at, each with its reason and, where possible, a ready edit that mends it.
+"""Warnings for reviewers, each with its reason and, if possible, a ready edit that fixes it.
 
 A check is a function from the material to findings; this table is all of demotape's own, and plug-ins add theirs
 (docs/plugins.md). An earlier stage may note one itself, of what only it knows: `coarse-time` comes from placing the

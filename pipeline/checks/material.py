@@ -1,4 +1,4 @@
-"""What checks look at, and what they say: turns, what the recording holds of them, findings."""
+"""Input and output of checks: turns, their recorded data, findings."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Does the order of the turns agree with time and with what causes what? Where was a very long pause?"""
+"""Checks of the order of turns by time and causality, and of very long pauses."""
 
 from collections import Counter
 from collections.abc import Iterator

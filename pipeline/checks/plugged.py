@@ -1,4 +1,4 @@
-"""Checks by themselves and in other packages: the contract, and running what may break without breaking the rest."""
+"""Checks of demotape and of other packages: the contract, and running checks that may fail in isolation."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator

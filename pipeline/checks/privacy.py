@@ -1,4 +1,4 @@
-"""Possible personal data and secrets in what was said, typed, addressed and shown. The reason never repeats them."""
+"""Possible personal data and secrets in utterances, typed text, addresses and pages. The reason never repeats them."""
 
 from collections.abc import Iterator
 

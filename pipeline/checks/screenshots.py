@@ -1,4 +1,4 @@
-"""Is the screenshot good, does it show the page that the DOM describes, and what did the video say of it?"""
+"""Checks of screenshots: their quality, agreement with the DOM, and the result of the video's alignment."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Is there a target, was it in sight, and is it in the page? Is what was entered empty, did a hover do anything?"""
+"""Checks of targets: existence, visibility, presence in the page; empty input; hovering without effect."""
 
 import re
 from collections.abc import Iterator

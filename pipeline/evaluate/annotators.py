@@ -1,4 +1,4 @@
-"""How far two versions of one demonstration agree: what two annotators made of the same recording."""
+"""Agreement of two versions of one demonstration by two annotators."""
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher

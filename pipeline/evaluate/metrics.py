@@ -1,4 +1,4 @@
-"""Scores of one predicted action against the one that was taken, from 0 to 1 (WebLINX, section 4; Mind2Web, 4.2).
+"""Scores of one predicted action against the recorded one, from 0 to 1 (WebLINX, section 4; Mind2Web, 4.2).
 
 An action is `{"intent", "args", "element"}` with WebLINX's intents in lower case; an element has `bbox` (with left,
 top, right, bottom) and `uid`. A score is None where it does not apply.

@@ -1,4 +1,4 @@
-"""What a model wrote, read as an action: `click(uid="12")`, `say(speaker="navigator", utterance="Done")`.
+"""Parses the output of a model as an action: `click(uid="12")`, `say(speaker="navigator", utterance="Done")`.
 
 As the public evaluation of WebLINX reads it, so that the scores are the same.
 """

@@ -1,4 +1,4 @@
-"""How far two people's codings agree beyond chance: Cohen's kappa and Krippendorff's alpha.
+"""Agreement of two people's codings beyond chance: Cohen's kappa and Krippendorff's alpha.
 
 Cohen, "A coefficient of agreement for nominal scales" (1960): kappa of the one table of all that a first and a second
 person said, whoever they were. Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): nominal, and interval

@@ -1,4 +1,4 @@
-"""The archives that a recording may hold, HAR and MHTML, without what the redactor knows."""
+"""The archives of a recording, HAR and MHTML, after redaction."""
 
 import base64
 import email

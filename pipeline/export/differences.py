@@ -1,4 +1,4 @@
-"""What one export has and another has not, told by their manifests. Pure."""
+"""Differences between two exports, by their manifests. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping

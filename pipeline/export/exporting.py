@@ -1,4 +1,4 @@
-"""Export: demonstrations in, a data set out, in one of several formats; whole or absent, the same each time."""
+"""Export: demonstrations in, a data set out, in one of several formats; atomic and deterministic."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What an earlier export to the same destination has, and what of it can stay: nobody makes again what is the same."""
+"""Reuse of unchanged data of an earlier export to the same destination."""
 
 import hashlib
 import json

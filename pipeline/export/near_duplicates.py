@@ -1,4 +1,4 @@
-"""Demonstrations that are nearly the same as others: on one website, with nearly the same task or the same actions.
+"""Near-duplicates of demonstrations: on one website, with a similar task or similar actions.
 
 Candidates are found by MinHash and locality-sensitive hashing (Broder 1997; datasketch), then compared exactly. Who is
 nearly the same as one of a group is in it, so that no two that are nearly the same are in different splits.

@@ -1,4 +1,4 @@
-"""Demonstrations in the order that shards need, that of their places (partition.py), and as often as is needed."""
+"""Demonstrations in the order that shards need, by their position (partition.py), readable repeatedly."""
 
 import os
 import pickle

@@ -1,4 +1,4 @@
-"""Which demonstrations share a shard: those whose ids' SHA-256 lie in the same range. Pure.
+"""Assignment of demonstrations to shards: those whose ids' SHA-256 are in the same range. Pure.
 
 A range is halved where its demonstrations are more than one shard holds. So a shard depends on the ids in its range
 and on nothing else: adding a demonstration changes one shard, or halves it.

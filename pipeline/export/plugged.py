@@ -1,4 +1,4 @@
-"""Formats and split rules of other packages: found when they are asked for, and named when they break."""
+"""Formats and split rules of other packages: found on request, and named when they fail."""
 
 import pickle
 from collections.abc import Callable, Iterator

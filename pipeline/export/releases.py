@@ -1,4 +1,5 @@
-"""Releases of a data set: exports with names below one place, each of which names the one before. None is replaced."""
+"""Releases of a data set: exports with names in one destination, each with the name of the previous one. None is
+replaced."""
 
 import re
 from pathlib import Path

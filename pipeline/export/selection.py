@@ -1,4 +1,4 @@
-"""Which demonstrations and turns go into an export, and why the others do not."""
+"""Selection of demonstrations and turns for an export, with the reasons for exclusion."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

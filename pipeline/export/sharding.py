@@ -1,4 +1,4 @@
-"""The writer of formats whose shards are shared by demonstrations; which ones, partition.py tells.
+"""The writer of formats whose demonstrations share shards; partition.py assigns them.
 
 What a demonstration gives waits, on the disk, until it is known with which others it shares a shard. What an earlier
 export to the same place has is neither made nor written again: a shard with the same demonstrations stays, and in

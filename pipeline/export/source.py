@@ -1,4 +1,4 @@
-"""What goes into an export and what comes out of it: sources, options, the summary."""
+"""Input and output of an export: sources, options, the summary."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Which split a demonstration is in: by rule, from a seed and from what the demonstration itself is.
+"""The split of a demonstration: by rule, from a seed and from properties of the demonstration.
 
 Nothing depends on the other demonstrations, so a demonstration never changes its split when others come; but for
 near-duplicates, which are in the split of the oldest of them. What is held out is held out whole: a website, category,

@@ -1,4 +1,4 @@
-"""What a turn's state looks like in an export: page, boxes, pictures, read from the recording's blobs."""
+"""A turn's state in an export: page, boxes, pictures, read from the recording's blobs."""
 
 import json
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Judges held against people: agreement, Cohen's kappa with its interval, what was confused, time and tokens."""
+"""Comparison of judges with people: agreement, Cohen's kappa with its interval, confusion matrix, time and tokens."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Judgements as lines of a file: what `demotape judge --out` wrote, read again. Anybody may have changed it since."""
+"""Judgements as lines of a file: reads the output of `demotape judge --out`. Anybody may have changed it since."""
 
 import json
 from dataclasses import fields as fields_of

@@ -1,4 +1,4 @@
-"""What people say of recordings, and the sample that they are given to say it of, which tells no verdict."""
+"""Labels of recordings by people, and the sample for labelling, which contains no verdicts."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a judge is asked, after WebVoyager's evaluator.
+"""The prompt of a judge, after WebVoyager's evaluator.
 
 He et al., "WebVoyager: Building an End-to-End Web Agent with Large Multimodal Models" (2024), section 5.1 and appendix
 B: the task, the answer and the last k screenshots are given, SUCCESS or NOT SUCCESS is asked for, at temperature 0.

@@ -1,4 +1,4 @@
-"""What a judge is given of a recording: the task, the navigator's answer, and the last screenshots."""
+"""The input of a judge from a recording: the task, the navigator's answer, and the last screenshots."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a judge answered, read as a verdict. An answer is text that anybody may have written, also a recorded page."""
+"""Parses a judge's response as a verdict. An answer is text that anybody may have written, also a recorded page."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Addresses as WebArena-Verified compares them: what stands before the ?, and parameters by name. Pure functions."""
+"""Addresses as WebArena-Verified compares them: the part before the ?, and parameters by name. Pure functions."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Outcome checks as people arrange them: added, replaced, moved, put together, taken apart, removed. Pure functions.
+"""Editing of outcome checks: add, replace, move, group, ungroup, remove. Pure functions.
 
 A place names a check: `checks.0` is the first, `checks.0.2` the third in that group, `checkpoints.1` what is wanted at
 the second checkpoint.

@@ -1,4 +1,4 @@
-"""Whether outcome checks hold of a session. What nobody could decide is told as such, never guessed."""
+"""Evaluation of outcome checks on a session. What nobody could decide is told as such, never guessed."""
 
 import html
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""What outcome checks are held against: pages, requests and the answer of a session."""
+"""Evidence for outcome checks: pages, requests and the answer of a session."""
 
 import json
 import math

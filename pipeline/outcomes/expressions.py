@@ -1,4 +1,4 @@
-"""Values of JavaScript expressions in kept pages, in a Chromium that reaches nothing and runs none of their scripts."""
+"""Values of JavaScript expressions in stored pages, in a Chromium without network and page scripts."""
 
 from contextlib import ExitStack, suppress
 

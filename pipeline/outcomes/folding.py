@@ -1,4 +1,4 @@
-"""Texts as WebArena-Verified compares them: in ASCII and lower case, without what tells nothing. Pure functions.
+"""Texts as WebArena-Verified compares them: in ASCII and lower case, without insignificant characters. Pure functions.
 
 Its rules, in this order: trade marks are left out, compatibility forms become plain (NFKC), a hyphen beside a letter
 becomes a space, control characters go, other letters become ASCII, white space becomes one space, in lower case. For

@@ -1,4 +1,4 @@
-"""Requests as WebArena-Verified finds network events (version 1.2.3): which are looked at, and what must be of them."""
+"""Requests as WebArena-Verified selects and compares network events (version 1.2.3)."""
 
 import json
 import re

@@ -1,6 +1,5 @@
-"""Outcome checks that a recorded session suggests: what it changed on the server, where it ended, and what stood there
-in the end and not before. Each holds of its end and of nothing before anything was done.
-"""
+"""Outcome checks proposed from a recorded session: its changes on the server, its final address, and new texts on the
+last page. Each holds of its end and of nothing before anything was done."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Structured answers, as WebArena-Verified has agents give them: the type of the task, its status, and data."""
+"""Structured answers of agents in WebArena-Verified's format: the type of the task, its status, and data."""
 
 import json
 from collections.abc import Sequence

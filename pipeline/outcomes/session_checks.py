@@ -1,4 +1,4 @@
-"""Outcome checks tried on recorded sessions: each function reads a recording, and gives back plain values.
+"""Evaluation of outcome checks on recorded sessions: each function reads a recording and returns plain values.
 
 Expressions are never run here, so checks that need them are not decided. `part`: from when to when the session counts,
 in seconds since the recording started; all of it without.

@@ -1,4 +1,4 @@
-"""What a text must be: the rules of outcome checks for texts, numbers and addresses. Pure functions.
+"""Conditions on texts, numbers and addresses in outcome checks. Pure functions.
 
 Texts are compared as VisualWebArena's evaluators do (Koh et al., 2024): in lower case, without the quotes around them;
 a single word must be a word of the text, several are looked for as they stand. Words are those of the Penn Treebank's

@@ -1,4 +1,4 @@
-"""Values of a type, compared as WebArena-Verified does (version 1.2.3): one alternative must fit. Pure functions.
+"""Typed values, compared as WebArena-Verified does (version 1.2.3): one alternative must match. Pure functions.
 
 Where its parsers of dates, prices and numbers in words would guess, nothing is said here: Undecided.
 """

@@ -1,4 +1,4 @@
-"""Tasks of VisualWebArena: its task JSON as outcome checks, and outcome checks as its task JSON.
+"""Tasks of VisualWebArena: conversion between its task JSON and outcome checks.
 
 What its evaluators do with a program of their own (`func:`, `lambda:`), or ask a model, is named and never guessed.
 Where this differs from the published evaluators stands in `Task.notes`.

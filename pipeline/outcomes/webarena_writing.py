@@ -1,4 +1,4 @@
-"""Outcome checks as a task of WebArena-Verified (version 1.2.3); what it has nothing for is named."""
+"""Outcome checks as a task of WebArena-Verified (version 1.2.3); inexpressible checks are named."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

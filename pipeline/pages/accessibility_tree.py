@@ -1,7 +1,6 @@
-"""The accessibility tree of each turn's state, from its kept DOM: a Chromium without network and scripts shows the
-snapshot and tells its tree. So it is the tree of the very state before the effect, and making it costs the person who
-acts nothing.
-"""
+"""The accessibility tree of each turn's state, from its recorded DOM: a Chromium without network and scripts renders
+the snapshot and returns its tree. So it is the tree of the very state before the effect, and making it costs the person
+who acts nothing."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What a rendered page may hold: elements, attributes and addresses. All that is not named here is left out.
+"""Allow-lists of a rendered page: elements, attributes and addresses. All that is not named here is left out.
 
 Names are those of the HTML standard (section "Index"), SVG 2 and MathML Core, without what runs, fetches, navigates or
 sends. A name with a hyphen is a custom element's or an author's own attribute, to which browsers give no meaning; style

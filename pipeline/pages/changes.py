@@ -1,4 +1,4 @@
-"""What changed between two screenshots of one page: the few rectangles in which pixels differ."""
+"""Changes between two screenshots of one page: the few rectangles in which pixels differ."""
 
 from typing import TypedDict
 

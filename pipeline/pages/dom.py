@@ -1,4 +1,4 @@
-"""Reading DOM snapshots, and flattening one into a single document that any HTML parser understands.
+"""Reading DOM snapshots, and flattening one into a single document for any HTML parser.
 
 A snapshot nests: a frame's document stands escaped in its `srcdoc`, a shadow root in a `<template>`. Readers of
 data sets look for an element with one query over one parsed page, so an export inlines both. What an HTML parser

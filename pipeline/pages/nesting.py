@@ -1,4 +1,4 @@
-"""What a parser of HTML would not nest as a page had it: found from tags alone, one after the other.
+"""Nesting of a page that an HTML parser would change: detected from the sequence of tags alone.
 
 Scripts may put any element into any other; who reads a text as HTML nests by rules of its own (HTML standard, section
 13.2.6: a block ends a paragraph, a link another link, what is no row leaves a table). The text of a snapshot has an end

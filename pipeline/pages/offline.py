@@ -1,4 +1,4 @@
-"""A Chromium that shows kept pages, without network and without the scripts of pages."""
+"""A Chromium that renders stored pages, without network and without the scripts of pages."""
 
 import os
 import signal

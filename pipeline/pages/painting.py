@@ -1,4 +1,4 @@
-"""What scripts painted in a page (canvas, video), cut out of its screenshot."""
+"""Content painted by scripts in a page (canvas, video), cut out of its screenshot."""
 
 import base64
 import json

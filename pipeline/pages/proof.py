@@ -1,4 +1,4 @@
-"""Reads a rendered page as a browser would, and finds whether all in it is what may stand there.
+"""Parses a rendered page as a browser would, and verifies it with the allow-lists.
 
 The page was written token by token from lists (`rendering`, `allowed`). A browser makes a tree of it, by rules of its
 own; so the tree is looked at, too, by another part of the library than the one that read the captured page.

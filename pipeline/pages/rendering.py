@@ -1,4 +1,5 @@
-"""A captured page as it looked, in one HTML text that needs no network: style sheets, images and fonts put in.
+"""A captured page with its original appearance, in one HTML text without network: style sheets, images and fonts
+included.
 
 Read by a tokenizer as the HTML standard has it, and written anew: only what is on the lists of `allowed` is, by a
 writer of our own; style sheets by `style_sheets`. So the page is shown as it was captured, and not as another parser

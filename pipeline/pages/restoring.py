@@ -1,5 +1,5 @@
-"""What a rendered page needs at last to stand as it stood: frames in their mode, scroll offsets, the target of its
-address, the focus, and what scripts painted above all else.
+"""Restores the state of a rendered page: mode of frames, scroll offsets, the target of its address, the focus, and
+content painted by scripts in the top layer.
 
 HTML alone cannot tell any of it (a document in `srcdoc` is in no quirks mode, whatever its doctype), so each rendered
 document ends with a script (`restoring.js`), ours and always the same, which is allowed by its digest; no other is. The

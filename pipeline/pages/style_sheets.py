@@ -1,4 +1,4 @@
-"""Captured style sheets as they may stand in a rendered page: read by tinycss2 and written anew, token by token.
+"""Captured style sheets as allowed in a rendered page: parsed with tinycss2 and rewritten, token by token.
 
 Nothing in them names an address: where one stood, what was kept of it is put in as a data: URI. Nothing in them ends
 the element or the attribute in which they stand.

@@ -1,4 +1,4 @@
-"""Choosing another target: what stood in the viewport at a state, and all that is kept of one of those elements."""
+"""Selecting another target: the elements in the viewport at a state, and the recorded data of one of them."""
 
 import json
 from collections.abc import Mapping

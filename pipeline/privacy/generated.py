@@ -1,4 +1,4 @@
-"""Which attributes style sheets show: `content: attr(data-mail)` paints text that stands in no element."""
+"""Attributes that style sheets display: `content: attr(data-mail)` paints text that is in no element."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any

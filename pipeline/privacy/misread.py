@@ -1,4 +1,4 @@
-"""Finds known values in text that was read out of a picture: letters may be misread, blanks be missing or added."""
+"""Finds known values in OCR text: letters may be misread, spaces missing or added."""
 
 from collections.abc import Iterable
 

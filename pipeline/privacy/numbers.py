@@ -1,4 +1,4 @@
-"""Numbers that are somebody's: cards, accounts, national ids, telephones. Those with check digits are checked."""
+"""Numbers of persons: cards, accounts, national ids, telephones. Those with check digits are checked."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Reads the text that stands in pictures (OCR), by RapidOCR: its models come in its wheel, and it runs offline."""
+"""Reads the text in pictures (OCR) with RapidOCR: its models are in its wheel, and it runs offline."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Finds in one recording what was typed as a secret in another: by the digests that recordings tell of them.
+"""Finds secrets in one recording that were typed in another, by the digests in recordings.
 
 A secret of one session may stand in plain text in another: in a note, a chat, a list of accounts. Nobody here knows it;
 each stretch of a text that has its length and sum is held against its digest (schemas/secret_digests.py).

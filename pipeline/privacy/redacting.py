@@ -1,4 +1,4 @@
-"""Takes personal data and secrets out of a demonstration, everywhere: text, page, address, element table, picture.
+"""Redacts personal data and secrets in a demonstration: text, page, address, element table, picture.
 
 What is found once, in chat, in what was typed, in an address or on a page, is known for the whole demonstration and is
 replaced wherever it stands, also where nothing around it tells what it is.

@@ -1,4 +1,4 @@
-"""Finds what is personal or secret where a page writes it in several elements, and takes it out between their tags."""
+"""Finds personal data and secrets that a page divides into several elements, and redacts them between the tags."""
 
 import re
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Secrets that are told: "my password is hunter2!", "Passwort: …", "密码是…", PINs and codes, in seven languages."""
+"""Secrets in utterances: "my password is hunter2!", "Passwort: …", "密码是…", PINs and codes, in seven languages."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The turns of an export in WebLINX's layout that a ranker learns from: what was asked, and which element was right."""
+"""The training turns of a ranker from an export in WebLINX's layout: queries and the right elements."""
 
 import json
 import random

@@ -1,5 +1,4 @@
-"""Trains a ranker of candidates: LambdaRank (Burges 2010) over gradient-boosted trees, as LightGBM does it; or a dual
-encoder.
+"""Trains a ranker of candidates: LambdaRank (Burges 2010) over gradient-boosted trees with LightGBM; or a dual encoder.
 
 It learns from the demonstrations in train, stops when those in valid get no better, and is measured beside the lexical
 scorer on each test split, over all candidates of each turn.

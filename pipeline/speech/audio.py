@@ -1,4 +1,4 @@
-"""The sound of a video: its tracks, each as samples that recognisers take."""
+"""The audio of a video: its tracks, each as samples for recognisers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

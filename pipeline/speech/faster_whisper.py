@@ -1,4 +1,4 @@
-"""Recognition by faster-whisper, where it is installed, with a model that is the user's: nothing is downloaded."""
+"""Recognition with faster-whisper, if it is installed, with the user's model: nothing is downloaded."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a recogniser of speech is, and those that are there: demotape's own and plug-ins (docs/plugins.md)."""
+"""Interface of speech recognisers, and the available ones: demotape's and plug-ins (docs/plugins.md)."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What recognisers find."""
+"""Output of recognisers."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Subtitles that lie beside a video, under its name: meeting.mp4 has meeting.vtt, meeting.srt or meeting.en.vtt."""
+"""Subtitles beside a video, with its name: meeting.mp4 has meeting.vtt, meeting.srt or meeting.en.vtt."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a recogniser finds in a video, written down as subtitles: done once, kept, and read like any others."""
+"""Transcribes a video with a recogniser: done once, stored as subtitles, and read like others."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The state that tells of a session's beginning."""
+"""The state of a session's beginning."""
 
 from collections.abc import Iterable
 from typing import TypeVar

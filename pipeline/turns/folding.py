@@ -1,4 +1,4 @@
-"""Events to turns: small rules, one a kind of gesture, then rules that join a turn to the one before.
+"""Events to turns: small rules, one for each kind of gesture, then rules that join a turn to the one before.
 
 The table of rules stands in docs/actions.md. Pure: the same events give the same turns. Every event is named by
 one turn at most; those that are nobody's action (a key that only moves the focus, a page that scrolls itself) by none.

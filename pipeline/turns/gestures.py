@@ -1,4 +1,4 @@
-"""Groups a recording's events into gestures: what a person did at once, and all that followed from it."""
+"""Groups a recording's events into gestures: the events of one physical action, and their consequences."""
 
 from dataclasses import dataclass, field
 

@@ -1,4 +1,4 @@
-"""Where a turn of typing can be told as two: after each change of the field's text but the last."""
+"""Positions at which a turn of typing can be split: after each change of the field's text except the last."""
 
 from typing import TypedDict
 

@@ -1,4 +1,4 @@
-"""A person's word on where an external video belongs, and what follows from it for turns and alignment.
+"""A manual alignment of an external video, and its consequences for turns and alignment.
 
 Video times are seconds since the video's first frame, the others seconds since the recording started.
 """

@@ -1,4 +1,5 @@
-"""What the browser was when the recording started, as far as pages can tell: what replay begins with."""
+"""The state of the browser at the start of the recording, as far as pages can observe it; the start state of a
+replay."""
 
 import asyncio
 from contextlib import suppress

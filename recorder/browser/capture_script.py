@@ -1,4 +1,4 @@
-"""The capture script as one source text, from the files that the extension loads one by one."""
+"""The capture script as one source text, from the files that the extension loads separately."""
 
 from functools import cache
 from pathlib import Path

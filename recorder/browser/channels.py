@@ -1,4 +1,4 @@
-"""Follows the WebSockets and EventSources of a tab over CDP, to serve them again."""
+"""Records the WebSockets and EventSources of a tab over CDP, for replays."""
 
 import base64
 from collections.abc import Callable

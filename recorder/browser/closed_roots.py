@@ -1,4 +1,4 @@
-"""Closed shadow roots: handed over to the capture script, without a trace in the page."""
+"""Gives closed shadow roots to the capture script, without a trace in the page."""
 
 import asyncio
 import itertools

@@ -1,4 +1,4 @@
-"""Hears what pages write to the console, the errors that they do not catch, and what the browser says of them.
+"""Records console messages of pages, uncaught errors, and messages of the browser about them.
 
 By what the browser tells by itself to a session with `Runtime.enable`, which arming needs anyway, and `Log.enable`:
 nothing is asked of the objects that a page writes, so no getter of a page runs that does not run without.

@@ -1,4 +1,4 @@
-"""Tells of a page's dialogs, with how they were answered, and of its downloads."""
+"""Reports a page's dialogs with their answers, and its downloads."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-// Hears what a driver does to a control by script. Playwright and Puppeteer choose from lists, set dates, colours and
+// Reports changes of controls by a driver's script. Playwright and Puppeteer choose from lists, set dates, colours and
 // ranges and give files from a world of their own, by events that are not trusted: they stand for what a person does.
 //
 // A page's scripts dispatch the same events, most of them after something trusted. What tells them apart is the stack:

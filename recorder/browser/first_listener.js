@@ -1,6 +1,7 @@
-// In the page's own world, before its first instruction: hears what is pressed before the page's listeners do, for a
-// capture script that comes after them, and has it look at once. A window that a page opens and keeps a hold of runs as
-// soon as any who attached lets it go (`Runtime.runIfWaitingForDebugger`), which may be before it has been sent ours.
+// In the page's main world, before its first instruction: receives presses before the page's listeners do, for a
+// capture script that is added later, and makes it capture immediately. A window that a page opens and keeps a hold of
+// runs as soon as any who attached lets it go (`Runtime.runIfWaitingForDebugger`), which may be before it has been sent
+// ours.
 //
 // All that it uses is taken before the page can change it; it tells by an event whose name (`NAME`) the page cannot know.
 ((name) => {

@@ -1,4 +1,5 @@
-// Hears of events from `first_listener.js`, where that runs: in documents whose own listeners were there before ours.
+// Receives events from `first_listener.js`, if it runs: in documents whose listeners were added before the capture
+// script's.
 "use strict";
 
 demotape.firstListener = (function () {

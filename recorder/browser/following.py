@@ -1,5 +1,4 @@
-"""Arms a session to follow the network of its page, its console, and what its documents draw at random, as far as that
-is kept."""
+"""Sets up a session to record the network, the console and the random values of its page, as far as requested."""
 
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass

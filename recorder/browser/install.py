@@ -1,4 +1,4 @@
-"""`python -m recorder.browser.install`: makes sure that there is a Chromium, installing one where that is possible."""
+"""`python -m recorder.browser.install`: installs a Chromium if it is missing."""
 
 import os
 import shutil

@@ -1,4 +1,5 @@
-"""What a page had loaded before anybody listened: style sheets, images and fonts, from the browser's memory and cache.
+"""Resources that a page loaded before the recorder attached: style sheets, images and fonts, from the browser's memory
+and cache.
 
 Nothing is requested again. `Page.getResourceContent` would: it has every style sheet loaded once more. So style sheets
 and images are those of the page as MHTML, which the browser makes of what it holds. It holds no font as it came: the

@@ -1,4 +1,4 @@
-"""Why a tab shows another page: from what the browser says when a navigation starts, and from its history."""
+"""Cause of a navigation: from the browser's report at its start, and from the history of the tab."""
 
 import asyncio
 import math

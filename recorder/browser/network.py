@@ -1,4 +1,4 @@
-"""Follows every request of a tab over CDP, for the HAR and to serve it again."""
+"""Records every request of a tab over CDP, for the HAR and for replays."""
 
 import base64
 from collections.abc import Callable, Coroutine

@@ -1,4 +1,4 @@
-"""How large a page's pixels are."""
+"""Device pixel ratio of a page."""
 
 from recorder.devtools.sessions import Session
 

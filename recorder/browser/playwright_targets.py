@@ -1,4 +1,4 @@
-"""The tabs of a context whose browser is reached through Playwright alone: each is armed as early as that allows.
+"""The tabs of a context whose browser is reached through Playwright only: each is set up as early as possible.
 
 A page has run for a while by the time that Playwright tells of it, so its first events may be missing.
 """

@@ -1,4 +1,4 @@
-"""The screencast of one page: what it paints, and always the last of it.
+"""The screencast of one page: its painted frames, always including the last one.
 
 While somebody acts, and while the page rests, it is continuous: every frame that the machine has time for. A page that
 paints on while nobody acts (a spinner, a video) is looked at now and then instead, more often while its DOM changes.

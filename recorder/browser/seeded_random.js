@@ -1,5 +1,5 @@
-// In the page's own world, before its first instruction: Math.random goes on from a seed that the recorder is told, so
-// that what a page chose at random is chosen again when it is replayed. `crypto` is left alone: keys are made of it.
+// In the page's main world, before its first instruction: Math.random continues from a recorded seed, so that a replay
+// makes the same random choices. `crypto` is not changed, because keys are made with it.
 ((bindingName) => {
   "use strict";
   const report = globalThis[bindingName];

@@ -1,4 +1,4 @@
-"""The recorder: attaches to a browser context and writes everything that happens in it to a recording."""
+"""The recorder: attaches to a browser context and records its events."""
 
 import asyncio
 import time

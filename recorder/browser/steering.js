@@ -1,5 +1,5 @@
-// The keys that steer the recording where the person is, in the recorded page: the page never gets them, and they are no
-// action. The extension has commands of the browser for it.
+// The keys that control the recording, in the recorded page: the page does not receive them, and they are not actions.
+// The extension has commands of the browser for it.
 "use strict";
 
 demotape.steering = (function () {

@@ -1,4 +1,4 @@
-"""One tab under recording: arms its frames over CDP, collects its frames' messages, pictures and navigations.
+"""One tab under recording: sets up its frames over CDP, collects their messages, pictures and navigations.
 
 Knows the browser's protocol and nothing of files: what it learns it hands to its `observer`.
 """

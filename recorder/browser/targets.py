@@ -1,4 +1,4 @@
-"""Finds the tabs of a browser context and the frames in processes of their own, and has each armed.
+"""Finds the tabs of a browser context and the frames in separate processes, and sets up each.
 
 Here on a connection of the recorder's own: the browser holds every new page, popup and frame until it is told to go on
 (`Target.setAutoAttach` with `waitForDebuggerOnStart`), which the recorder does right after the commands that arm it.

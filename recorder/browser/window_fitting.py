@@ -1,4 +1,4 @@
-"""Sees to it that a tab's frames show its whole viewport, and nothing else.
+"""Ensures that a tab's frames show exactly its whole viewport.
 
 An emulated viewport may be larger than its window, of which alone there are frames. So it is with the tabs that a link
 opens under Playwright. It may be smaller, too: then there is nothing around the page. The window is made to fit; the

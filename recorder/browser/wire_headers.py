@@ -1,4 +1,4 @@
-"""Headers on the wire, which the browser tells apart from requests and answers, each brought to its own.
+"""Headers on the wire, which the browser reports separately, assigned to their requests and responses.
 
 The requests of a chain of redirects share an id, and what is told of one may come before or after what is told of the
 next. Chrome tells of each request whether it will (`hasExtraInfo`); what it tells comes in the order of the requests.

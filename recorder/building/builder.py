@@ -1,4 +1,4 @@
-"""Keeps what tabs report: orders it on the recording's clock and writes it down, pauses and chat included.
+"""Orders the reports of tabs on the recording's clock and writes them, including pauses and chat.
 
 Knows nothing of browsers: who reports hands over messages, frames, navigations and resources with wall-clock times.
 """

@@ -1,4 +1,4 @@
-"""Tabs that were closed, until it is known whether that ended the recording."""
+"""Closed tabs, until it is known whether the recording has ended with them."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What is kept of the console: console.jsonl, within limits, and without what is secret."""
+"""Writes console.jsonl, within limits and without secrets."""
 
 import time
 from collections import Counter, deque

@@ -1,4 +1,4 @@
-"""What is written of an event: its state put together, its secrets taken out. Runs in the writer's thread."""
+"""Assembles the state of an event, removes its secrets and writes it. Runs in the writer's thread."""
 
 from functools import lru_cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a tab shows at a moment when nobody acts: for replay, which holds it against what was recorded."""
+"""Snapshots of a tab without input: for replay, which compares them with the recorded states."""
 
 from dataclasses import dataclass
 

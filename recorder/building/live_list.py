@@ -1,4 +1,4 @@
-"""What the person who records is shown of it: one plain line an action, newest last, without anything they typed.
+"""The live list for the recorded person: one plain line for each action, newest last, without typed text.
 
 Simpler than the folding into turns, which is done offline from the whole recording: each event is told as it comes, and
 a later event of the same gesture may better the word (a press that ticked a box was a `change`). A line names the

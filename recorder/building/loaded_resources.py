@@ -1,4 +1,4 @@
-"""Which style sheets, images and fonts of the pages are kept: each address and content once."""
+"""Stores style sheets, images and fonts of the pages: each address and content once."""
 
 
 class LoadedResources:

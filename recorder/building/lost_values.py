@@ -1,4 +1,4 @@
-"""Values that a page holds but that cannot be read, put together or written: each is left out, and all are counted."""
+"""Values of a page that cannot be read, assembled or written: each is omitted, and all are counted."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What is kept of the network: network.har for others, network.jsonl and messages.jsonl to be served again."""
+"""Writes the network: network.har for other tools, network.jsonl and messages.jsonl for replays."""
 
 import time
 from collections import defaultdict, deque

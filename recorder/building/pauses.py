@@ -1,4 +1,4 @@
-"""Pauses of a recording: what happened in one is not kept, whenever word of it arrives."""
+"""Pauses of a recording: nothing that happens in one is recorded, whenever its report arrives."""
 
 from dataclasses import replace
 from math import inf

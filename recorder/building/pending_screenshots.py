@@ -1,4 +1,4 @@
-"""Events whose screenshots may still be bettered: the frame that shows the page before them may be on its way.
+"""Events with pending screenshots: a better frame from before the event may still arrive.
 
 Frames come some time after they were painted, and not always in that order: the browser compresses several at once. And
 who acts at once is ahead of the picture: then the first frame that shows the state comes after the event.

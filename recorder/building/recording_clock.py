@@ -1,4 +1,4 @@
-"""The recording's one clock: seconds since its start, monotone though the machine's clock is set meanwhile."""
+"""The recording's one clock: seconds since its start, monotonic even if the machine's clock is set."""
 
 import time
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Where secret fields stood while a frame was painted: from what the pages told before it and after. Pure."""
+"""Positions of secret fields while a frame was painted: from the pages' reports before it and after. Pure."""
 
 from bisect import bisect_left, bisect_right
 from collections import deque

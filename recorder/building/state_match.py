@@ -1,4 +1,4 @@
-"""Whether a painted frame shows what a state tells of: the same part of the page, in the same size, as it was then."""
+"""Whether a painted frame shows a state: the same part of the page, in the same size."""
 
 from dataclasses import dataclass, replace
 

@@ -1,4 +1,4 @@
-"""What a tab reports, and to whom: the one interface between the browser's protocol and the recording."""
+"""The interface between the browser's protocol and the recording: the reports of a tab."""
 
 from typing import Protocol
 

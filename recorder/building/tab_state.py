@@ -1,4 +1,4 @@
-"""What is known of one tab under recording: what its frame groups show, and its painted frames. No browser protocol."""
+"""State of one tab under recording: the content of its frame groups, and its painted frames. No browser protocol."""
 
 import math
 from collections.abc import Callable

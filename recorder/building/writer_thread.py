@@ -1,4 +1,4 @@
-"""The writer's thread: jobs in the order they were handed over, until nothing more can be written."""
+"""The writer's thread: runs jobs in order, until writing fails."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait

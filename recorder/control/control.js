@@ -1,4 +1,4 @@
-// The control page: shows what the recorder tells and hands on what the person asks for.
+// The control page: shows the recorder's state and forwards the person's commands.
 "use strict";
 
 globalThis.control = (function () {

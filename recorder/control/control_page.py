@@ -1,4 +1,4 @@
-"""The control page of `demotape record`: a window of the recorder's own, for the person who records.
+"""The control page of `demotape record`: a separate window for the recorded person.
 
 It lives in a browser context of its own, so that the recorded one never sees it; its files come from this folder and
 the extension's by way of a route, so that nothing listens on the network; and it talks to the recorder through one

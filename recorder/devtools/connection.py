@@ -1,4 +1,4 @@
-"""A DevTools connection of the recorder's own: one WebSocket to the browser, with a session for each target.
+"""A separate DevTools connection of the recorder: one WebSocket to the browser, with a session for each target.
 
 Playwright's connection cannot hold a target before its first instruction: automatic attaching exists for the whole
 browser only with flattened sessions, and its CDPSession cannot speak to those.

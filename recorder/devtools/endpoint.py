@@ -1,4 +1,4 @@
-"""Where the browser of a Playwright context is reached by a connection of one's own, and which context it is there."""
+"""Finds the DevTools endpoint of a Playwright context's browser, and the context's id there."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What the recorder needs of a DevTools session, whoever carries it."""
+"""Interface of DevTools sessions, independent of their transport."""
 
 import base64
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Encodes a recording's video in a process of its own, so that the recorder never waits for it.
+"""Encodes a recording's video in a separate process, so that the recorder never waits for it.
 
 `python -m recorder.media.encoder PATH` reads frames from its standard input, each a header (seconds of the recording,
 bytes) and a picture, and ends with the input: also when the recorder was killed, so that the file is whole then, too.

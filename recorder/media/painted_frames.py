@@ -1,4 +1,4 @@
-"""Painted frames of a tab, and which of them shows what a person saw at a given time."""
+"""Painted frames of a tab, and the one that was visible at a given time."""
 
 import math
 from bisect import bisect_right, insort

@@ -1,4 +1,4 @@
-"""The painted frames as a WebM video, each at its true time, playable also when the recorder is killed."""
+"""The painted frames as a WebM video, each at its true time, playable also if the recorder is killed."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Reading a package: the zip file that the extension hands over. Nothing in it is trusted, no name becomes a path."""
+"""Reading a package: the zip file of the extension. Nothing in it is trusted, no name becomes a path."""
 
 import hashlib
 import lzma

@@ -1,4 +1,4 @@
-"""From what the extension hands over to a recording: a package's journal, on its own clock, for the recording builder.
+"""Converts a package of the extension to a recording: its journal, on its clock, for the recording builder.
 
 The second user of the recording builder beside the Playwright recorder: what is merged, named and kept is the same.
 """

@@ -1,4 +1,4 @@
-"""What a WebSocket or an EventSource carried, as the browser told it."""
+"""Messages of a WebSocket or an EventSource, as the browser reports them."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Lines of network.jsonl: an exchange as it is served again, its secrets replaced by stand-ins. Pure functions."""
+"""Lines of network.jsonl: exchanges for replays, with secrets replaced by stand-ins. Pure functions."""
 
 from typing import Any
 from urllib.parse import urldefrag

@@ -1,4 +1,4 @@
-"""The file network.har: whole after each entry."""
+"""The file network.har: complete after each entry."""
 
 import json
 import os

@@ -1,5 +1,5 @@
-"""A page as one self-contained MHTML file (RFC 2557), as the browser makes it: without what is secret in it, and what
-of style sheets, images and fonts is in it."""
+"""A page as one self-contained MHTML file (RFC 2557) from the browser: without secrets; also its style sheets, images
+and fonts."""
 
 import email
 import email.charset

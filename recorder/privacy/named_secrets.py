@@ -1,4 +1,4 @@
-"""Secrets in what goes over the network, by the names of the fields, members and elements that hold them."""
+"""Secrets in the network, detected by the names of their fields, members and elements."""
 
 import html
 import json

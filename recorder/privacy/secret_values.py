@@ -1,4 +1,4 @@
-"""Secrets that the pages' fields held: known in memory only, so that they are found wherever else they turn up.
+"""Content of the pages' secret fields: in memory only, to replace other occurrences.
 
 A password leaves its field for a request's body, an address, a page that greets with it. What was typed is told by the
 capture script, never written, and replaced here before anything is kept.

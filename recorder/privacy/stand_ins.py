@@ -1,5 +1,5 @@
-"""Secrets replaced by stand-ins, the same for the same secret everywhere: so what asks for a secret and what gives it
-still fit together when the network is served again, and a login works without the password."""
+"""Secrets replaced by stand-ins, equal for equal secrets: so requests and responses with secrets still match in a
+replay, and a login works without the password."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""What axe-core finds on pages of the review app, and whether they are wider than the window."""
+"""Findings of axe-core on pages of the review app, and whether they are wider than the window."""
 
 from playwright.sync_api import Page
 

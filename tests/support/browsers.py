@@ -1,4 +1,4 @@
-"""Which browser a test runs in: all of Chromium, or its headless shell.
+"""The browser of a test: the complete Chromium, or its headless shell.
 
 The shell is Chromium's engine without the browser around it and takes about 40 % less processor time. `make test` uses
 it wherever the engine alone matters; modules that say `pytestmark = pytest.mark.chromium`, everything with the

@@ -1,4 +1,4 @@
-"""A server on loopback that nobody should ever connect to, and that counts those who do."""
+"""A server on loopback that must receive no connections, and counts them."""
 
 import socket
 import threading

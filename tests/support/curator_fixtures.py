@@ -1,4 +1,4 @@
-"""A small made-up recording with its demonstration, for tests of the review app."""
+"""A small generated recording with its demonstration, for tests of the review app."""
 
 import json
 import tempfile

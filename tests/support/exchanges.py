@@ -1,4 +1,4 @@
-"""Made-up lines of network.jsonl and console.jsonl, with a secret wherever one could stand, for what tells of them."""
+"""Generated lines of network.jsonl and console.jsonl, with a secret in every possible position."""
 
 from recorder.writer import RecordingWriter
 from tests.support.curator_fixtures import HOSTILE, turns

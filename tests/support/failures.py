@@ -1,4 +1,4 @@
-"""Names every failure when it happens, so that a stopped run shows what failed before; saves how a run ended."""
+"""Names every failure when it happens, so that a stopped run shows earlier failures; saves the result of a run."""
 
 import pytest
 

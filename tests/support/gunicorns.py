@@ -1,4 +1,4 @@
-"""The review app served by gunicorn with several processes, as in production; it can be killed and started again."""
+"""The review app served by gunicorn with several processes, as in production; it can be killed and restarted."""
 
 import os
 import select

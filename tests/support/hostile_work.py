@@ -1,4 +1,4 @@
-"""What untrusted input may make of work: for tests of processes with limits."""
+"""Functions that exceed limits as hostile input could: for tests of processes with limits."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""A server that speaks as much of the Hugging Face Hub as a push needs: one data set repository, with large files."""
+"""A server with the part of the Hugging Face Hub's API that a push needs: one data set repository, with large files."""
 
 import base64
 import hashlib

@@ -1,5 +1,5 @@
-"""`python -m tests.support.install_shell`: make sure that there is a headless shell for the tests, or say loudly that
-there is none, in which case all tests run in Chromium."""
+"""`python -m tests.support.install_shell`: installs the headless shell for the tests, or prints a prominent message if
+that fails, in which case all tests run in Chromium."""
 
 import os
 import shutil

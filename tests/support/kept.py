@@ -1,4 +1,4 @@
-"""Files of a format's version, kept for good in tests/data/v<version>: what later versions of demotape must open.
+"""Files of a format's version, stored permanently in tests/data/v<version>: later versions of demotape must open them.
 
 `python -m tests.support.kept make v1` records them with the code as it stands (never again once a version is out);
 `python -m tests.support.kept expect v1` writes anew what is expected of them, after a change of the

@@ -1,4 +1,4 @@
-"""Many clients edit the same few demonstrations while their server is killed and started again, time after time.
+"""Many clients edit the same few demonstrations while their server is killed and restarted repeatedly.
 
 Every client sends an edit under a key of its own, and sends it again under that key until it is answered.
 """

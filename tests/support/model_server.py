@@ -1,4 +1,4 @@
-"""A server that answers as a language model's endpoint does, from a table."""
+"""A server that responds like a language model's endpoint, from a table."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""A database of the review app as each of its versions filled it: plain SQL, nothing of the app's own models.
+"""A database of the review app as each of its versions filled it: plain SQL, without the app's models.
 
 One demonstration, made of the kept recording; three edits by two people; its way to a second review.
 """

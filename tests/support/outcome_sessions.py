@@ -1,5 +1,5 @@
-"""Sessions of one task, really recorded: one that does it, told as a person's and as an agent's, and one of an agent
-that gives up."""
+"""Recorded sessions of one task: a successful one, labelled as a person's and as an agent's, and one of an agent that
+gives up."""
 
 import json
 import shutil

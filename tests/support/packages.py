@@ -1,4 +1,4 @@
-"""A package as the extension makes one, small and by hand, for tests of those who read it."""
+"""A small, manually written package in the extension's format, for tests of its readers."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Every regular expression of the package, as it is used, and text made from it that is as hostile to it as can be."""
+"""Every regular expression of the package, as it is used, with generated hostile text."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""Commands run with packages of plug-ins, some of them made by hand."""
+"""Commands run with packages of plug-ins, some of them written by the test."""
 
 import os
 import subprocess

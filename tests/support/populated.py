@@ -1,4 +1,4 @@
-"""A project that has something of everything which the pages show."""
+"""A project with data for all content of the pages."""
 
 from datetime import UTC, datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A made-up proof of a made-up demonstration."""
+"""A generated proof of a generated demonstration."""
 
 import json
 from datetime import UTC, datetime

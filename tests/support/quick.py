@@ -1,5 +1,5 @@
-"""What many tests do again and again, done once or not before it is needed: tables of SQLite files, compiled templates,
-processes with limits, the description of the API, how addresses are made.
+"""Shared or delayed setup of many tests: tables of SQLite files, compiled templates, processes with limits, the
+description of the API, address rules.
 
 Nothing here changes what is tested: tables are those that the migrations make, templates those that Jinja compiles, and
 the description is complete when somebody reads it.

@@ -1,4 +1,4 @@
-"""Looks at a rendered page as a reader of a recording would: in a browser without network."""
+"""Opens a rendered page as a reader of a recording would: in a browser without network."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""`python -m tests.support.rerun_failed`: run what failed in the last run once more, alone.
+"""`python -m tests.support.rerun_failed`: run the failures of the last run again, separately.
 
 Exits with 0 when the last run ended and everything that failed in it passes now; such tests are named in a last line
 that begins with `flaky:`. A run that did not come to its end is a failure, whatever it had found.

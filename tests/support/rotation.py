@@ -1,4 +1,4 @@
-"""Tables of which `make test` runs a rotated part, and `make test-all` everything."""
+"""Tables of which `make test` runs a rotating part, and `make test-all` everything."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""S3 services over HTTP for the tests, and a proxy before them that counts, breaks and kills."""
+"""S3 services over HTTP for the tests, and a proxy in front of them that counts, breaks and kills."""
 
 import http.client
 import json

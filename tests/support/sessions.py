@@ -1,4 +1,4 @@
-"""What recorded user actions leave behind, whichever way they were recorded."""
+"""The recorded data of user actions, independent of the recorder."""
 
 from dataclasses import dataclass
 

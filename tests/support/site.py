@@ -1,4 +1,4 @@
-"""A web site of the tests' own, over real HTTP: pages from a dictionary, on as many origins as a test needs."""
+"""A test web site, over real HTTP: pages from a dictionary, on any number of origins."""
 
 import threading
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Videos with sound: speech by espeak-ng where it is installed, else tones; and what was said when is known."""
+"""Videos with audio: speech by espeak-ng if it is installed, otherwise tones; with known times of the speech."""
 
 import io
 import shutil

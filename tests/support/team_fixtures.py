@@ -1,4 +1,4 @@
-"""A review app with people who are signed in."""
+"""A review app with signed-in users."""
 
 import re
 from functools import cache

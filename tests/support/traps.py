@@ -1,4 +1,4 @@
-"""How the table of traps is written: rows, turns in one line, and presses of the mouse."""
+"""Notation of the table of traps: rows, turns in one line, and presses of the mouse."""
 
 import json
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Wait for a condition, as long as a busy machine may need: no test waits for a time."""
+"""Wait for a condition, as long as a busy machine may need: no test waits for a fixed time."""
 
 import asyncio
 import time

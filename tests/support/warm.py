@@ -1,4 +1,4 @@
-"""Commands in processes that have others' packages imported already, which takes a new interpreter most of a second.
+"""Commands in processes with preloaded third-party packages, whose import takes a new interpreter most of a second.
 
 Each is a process of its own, forked from one that has imported nothing of ours: our code is imported anew, from the
 path that is given. What all of them share is the order of sets (PYTHONHASHSEED), so what shows that bytes do not depend

@@ -1,4 +1,4 @@
-"""Forks a process for every command that `warm` asks for; has others' packages imported, and none of ours."""
+"""Forks a process for every command that `warm` requests; third-party packages are preloaded, demotape's are not."""
 
 import contextlib
 import gc

@@ -1,4 +1,4 @@
-"""The wheel, built from a checkout in which nothing was set up, in an environment outside of it.
+"""The wheel, built from a clean checkout, in an environment outside of it.
 
 Libraries come from this run's own environment by links, without the demotape that is installed there.
 """

@@ -1,4 +1,4 @@
-"""A wire to a service, which can be cut, or fall silent, and be mended."""
+"""A connection to a service, which can be cut, suspended and restored."""
 
 import contextlib
 import socket

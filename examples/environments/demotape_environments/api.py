@@ -1,4 +1,4 @@
-"""Asks an environment that `demotape replay serve --cdp` serves."""
+"""Client of an environment that `demotape replay serve --cdp` serves."""
 
 import json
 import urllib.request

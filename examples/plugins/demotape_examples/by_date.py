@@ -1,4 +1,4 @@
-"""A split rule: what was recorded in 2026 or later is for testing, so that a model is tested on newer pages."""
+"""A split rule: recordings from 2026 or later are for testing, so that a model is tested on newer pages."""
 
 from datetime import UTC, datetime
 

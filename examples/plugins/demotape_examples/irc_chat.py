@@ -1,4 +1,4 @@
-"""A chat parser: what IRC clients log, such as `[14:30:05] <Ann> Please book a table`."""
+"""A chat parser for logs of IRC clients, such as `[14:30:05] <Ann> Please book a table`."""
 
 import re
 

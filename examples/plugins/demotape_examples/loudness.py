@@ -1,4 +1,4 @@
-"""A recogniser that knows no words: it tells when something was said, for people to fill in while they review."""
+"""A recogniser without words: it marks when speech occurs, for people to fill in during review."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A check: a click on the element that was clicked right before; the first may have been without effect."""
+"""A check: a click on the element that was clicked right before; the first click may have had no effect."""
 
 from collections.abc import Iterator
 from itertools import pairwise

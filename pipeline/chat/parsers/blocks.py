@@ -1,4 +1,4 @@
-"""Text logs that are headers followed by text: the one loop that all of them share."""
+"""Text logs with headers followed by text: the loop that they share."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Subtitles of what was said in a video, WebVTT or SubRip: cues with their beginning and end, with or without a name.
+"""Subtitles of the speech in a video, WebVTT or SubRip: cues with their beginning and end, with or without a name.
 
 As a chat log (webvtt.py, subtitles.py) the same files are read leniently; here a damaged cue is an error, as a part of
 what was said would be missing without a word.

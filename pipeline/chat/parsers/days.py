@@ -1,4 +1,4 @@
-"""Days as tools write them, in one of three orders, which only the whole log tells."""
+"""Dates in one of three orders, which only the whole log determines."""
 
 from collections.abc import Callable, Iterable
 from datetime import date

@@ -1,4 +1,4 @@
-"""What logs tell beside the text of a message, in the forms that tools have for it: attachments and reactions."""
+"""Attachments and reactions of a message in the forms of the tools."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Chat readers of other packages, wrapped so that one that breaks does not stop the reading of other kinds."""
+"""Chat readers of other packages, wrapped so that a failing one does not prevent reading other kinds."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""All kinds of chat log, and finding out which one a file is."""
+"""All kinds of chat log, and detection of a file's kind."""
 
 from pathlib import Path
 

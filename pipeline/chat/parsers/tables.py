@@ -1,4 +1,4 @@
-"""Chats as data: JSONL, a JSON list and CSV with columns for speaker, text and time, told by their names."""
+"""Chats as data: JSONL, a JSON list and CSV with columns for speaker, text and time, identified by their names."""
 
 import csv
 import io

@@ -1,5 +1,5 @@
-"""Transcripts as text, which meeting tools save as Word files: Teams (`Ann Lee   0:05`, then text) and Google Meet
-(`00:05:00` in a line of its own, then `Ann Lee: text`)."""
+"""Transcripts as text, which meeting tools save as Word files: Teams (`Ann Lee 0:05`, then text) and Google Meet
+(`00:05:00` in a separate line, then `Ann Lee: text`)."""
 
 import re
 

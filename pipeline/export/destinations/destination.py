@@ -1,4 +1,5 @@
-"""Where an export goes. A format creates files one after the other; `publish` names them all in the manifest, last."""
+"""Interface of the destination of an export. A format creates files one after the other; `publish` names them all in
+the manifest, last."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A folder as destination: written under a temporary name beside it, shown in one step when complete."""
+"""A folder as destination: written under a temporary name beside it, renamed in one step when complete."""
 
 import hashlib
 import os

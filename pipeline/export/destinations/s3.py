@@ -1,4 +1,4 @@
-"""An S3 bucket as destination: files in parallel, the manifest last, nothing sent that is there already.
+"""An S3 bucket as destination: files in parallel, the manifest last, existing files are not sent again.
 
 What an interrupted export sent stays, and the next one goes on from it. From the first change on until the manifest is
 written there is no manifest under the prefix, but `incomplete.json`, which says so.

@@ -1,4 +1,4 @@
-"""Keeps two exports to one prefix apart: who changes anything first says so in `incomplete.json` and renews it.
+"""Prevents two exports to one prefix: the first one writes `incomplete.json` and renews it.
 
 A claim counts for LEASE seconds after it was last renewed, by the service's own clock; one of this machine only as long
 as its process lives, so that a killed export is gone on with at once. Services that know conditional writes let one of

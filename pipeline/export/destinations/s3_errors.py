@@ -1,4 +1,4 @@
-"""What goes wrong with S3, in one sentence that says what to do."""
+"""Errors of S3, in one sentence with a remedy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""How an object is divided into parts, and the ETag that S3 gives it."""
+"""Division of an object into parts, and its ETag in S3."""
 
 import hashlib
 from collections.abc import Iterator

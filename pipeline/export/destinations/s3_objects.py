@@ -1,4 +1,4 @@
-"""Objects under one prefix of an S3 bucket: listing, sending whole or in parts, reading. By botocore's client only.
+"""Objects under one prefix of an S3 bucket: listing, sending as one or in parts, reading. By botocore's client only.
 
 Every body is held against the MD5 that the service answers as its ETag, and sent again when it was damaged on the way;
 until a service has answered one, and when it is sent again, the MD5 goes with the body. A small object carries its

@@ -1,4 +1,4 @@
-"""An object of an S3 bucket in parts: sent several at once, and held against what was sent."""
+"""An object of an S3 bucket in parts: sent in parallel, and verified against the sent data."""
 
 import zlib
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""The data set card: README.md, whose YAML head tells `datasets` which files are which split."""
+"""The data set card: README.md, whose YAML front matter lists the files of each split for `datasets`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Messages with images, one sample an action: `<split>.jsonl`, as trainers of chat models load them."""
+"""Messages with images, one sample for each action: `<split>.jsonl`, as trainers of chat models load them."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,5 @@
-"""croissant.json: what an export holds, in the words of Croissant 1.0 (MLCommons), from facts to a plain dictionary.
+"""croissant.json: the contents of an export in the vocabulary of Croissant 1.0 (MLCommons), from facts to a plain
+dictionary.
 
 Only what is known stands in it. Croissant also asks for `creator`, `url` and `datePublished`, and for `license` where
 the recordings tell none or several: whoever publishes the data set adds these.

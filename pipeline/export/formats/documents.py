@@ -1,4 +1,4 @@
-"""What describes an export, for people and for machines: README.md, the data set card, and croissant.json."""
+"""The documents of an export, for people and for machines: README.md, the data set card, and croissant.json."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,5 @@
-"""Label Studio's tasks: `<split>.json`, one task an action with its target on the screenshot; `label_config.xml`."""
+"""Label Studio's tasks: `<split>.json`, one task for each action with its target on the screenshot;
+`label_config.xml`."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""The files and records of each format, as croissant.json tells them."""
+"""The files and records of each format, for croissant.json."""
 
 from collections.abc import Iterator, Mapping
 

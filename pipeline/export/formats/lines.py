@@ -1,4 +1,4 @@
-"""What formats of JSON lines share: `<split>.jsonl` with files beside it, each content written once."""
+"""Shared code of formats of JSON lines: `<split>.jsonl` with files beside it, each content written once."""
 
 import hashlib
 from abc import ABC, abstractmethod

@@ -1,4 +1,4 @@
-"""The actions of one demonstration in Mind2Web's words: operation, page, target and the other candidates."""
+"""The actions of one demonstration in Mind2Web's form: operation, page, target and the other candidates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

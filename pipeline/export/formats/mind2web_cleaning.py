@@ -1,4 +1,4 @@
-"""What of a page a reader needs, as Mind2Web's `cleaned_html`: strict XML that HTML parsers read to the same elements.
+"""The relevant part of a page as Mind2Web's `cleaned_html`: strict XML that HTML parsers read to the same elements.
 
 Text stands in `<text>` nodes of its own, and every node has its number.
 """

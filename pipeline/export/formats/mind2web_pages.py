@@ -1,4 +1,4 @@
-"""Pages as Mind2Web has them: HTML whose elements are numbered, with boxes; and the lists of candidates.
+"""Pages in Mind2Web's form: HTML whose elements are numbered, with boxes; and the lists of candidates.
 
 Boxes are CSS pixels; `origin` is where the upper left corner of the viewport stands in the coordinates wanted.
 """

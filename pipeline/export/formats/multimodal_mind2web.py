@@ -1,4 +1,5 @@
-"""Multimodal-Mind2Web's Parquet: one row an action, with its screenshot, and README.md for `datasets.load_dataset`."""
+"""Multimodal-Mind2Web's Parquet: one row for each action, with its screenshot, and README.md for
+`datasets.load_dataset`."""
 
 import json
 import pickle

@@ -1,4 +1,5 @@
-"""Parquet: one row a turn with its pictures inside, and a README.md by which `datasets.load_dataset(FOLDER)` works."""
+"""Parquet: one row for each turn with its pictures, and a README.md with which `datasets.load_dataset(FOLDER)`
+works."""
 
 import pickle
 from abc import abstractmethod

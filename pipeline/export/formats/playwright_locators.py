@@ -1,4 +1,4 @@
-"""How a Playwright script finds an element again: by what a person sees of it first, by its place in the page last.
+"""Locators of elements in a Playwright script: visible properties first, position in the page last.
 
 All that is captured goes into the script as a literal of Python in ASCII.
 """

@@ -1,4 +1,4 @@
-"""One Playwright script a demonstration (Python, sync API), that does its actions again: `<split>/<name>.py`."""
+"""One Playwright script for each demonstration (Python, sync API) that repeats its actions: `<split>/<name>.py`."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,4 +1,4 @@
-"""What stands before and after the actions in a Playwright script: the same in each, nothing of it captured."""
+"""The constant code before and after the actions in a Playwright script, without captured data."""
 
 HEAD = '''\
 """Redoes the actions of one demonstration in a Chromium. Needs: pip install playwright; playwright install chromium.

@@ -1,4 +1,4 @@
-"""Trajectories: `<split>.jsonl`, one line a step: what was seen, what was done, what was seen next."""
+"""Trajectories: `<split>.jsonl`, one line for each step: observation, action, next observation."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""One sample a turn, for the formats that hold turns by themselves: the turn, and the state that was on the screen."""
+"""One sample for each turn, for formats of separate turns: the turn, and the state that was on the screen."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""webdataset shards: one sample a turn, in tars that are the same byte for byte each time."""
+"""webdataset shards: one sample for each turn, in deterministic tars."""
 
 import json
 import tarfile

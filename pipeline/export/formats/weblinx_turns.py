@@ -1,4 +1,5 @@
-"""Turns in WebLINX's words: one function an intent, plain dicts in and out (FORMATS of the public reader, 0.3.2)."""
+"""Turns in WebLINX's form: one function for each intent, plain dicts in and out (FORMATS of the public reader,
+0.3.2)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What a grammar is told of a turn: the turn, and what it cannot see by itself (tabs, scroll offsets, the picture)."""
+"""The input of a grammar for a turn: the turn, and its context (tabs, scroll offsets, the picture)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The grammar of computer-use models: JSON objects with coordinates in pixels of the picture, one a line.
+"""The grammar of computer-use models: JSON objects with coordinates in pixels of the picture, one for each line.
 
 The actions are those of Anthropic's computer tool (`left_click`, `type`, `key`, `scroll`, …; keys as xdotool names
 them). What belongs to the browser's own window, which the picture does not show, is written as the keys that do it.

@@ -1,4 +1,4 @@
-"""WebLINX's grammar, as its models give actions: `click(uid="…")`, `say(speaker="navigator", utterance="…")`."""
+"""WebLINX's grammar, as in the output of its models: `click(uid="…")`, `say(speaker="navigator", utterance="…")`."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Candidate elements of a turn, ranked: what a model may choose from (WebLINX 5.1, appendices B.1 and B.4)."""
+"""Ranked candidate elements of a turn, from which a model may choose (WebLINX 5.1, appendices B.1 and B.4)."""
 
 from typing import Any
 

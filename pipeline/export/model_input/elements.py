@@ -1,4 +1,4 @@
-"""What is asked of a page's elements, and what is told of each to those who rank them."""
+"""Queries on a page's elements, and their description for rankers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

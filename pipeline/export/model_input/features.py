@@ -1,4 +1,4 @@
-"""Numbers that a trained ranker looks at: of an element's words, kind and place, and of what was done before. Pure."""
+"""Features of a trained ranker: of an element's words, kind and position, and of earlier actions. Pure."""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""What of a demonstration comes before a turn: what was said and done, as a model that predicts the turn is told."""
+"""The history before a turn: utterances and actions, as input of a model that predicts the turn."""
 
 from typing import Any
 

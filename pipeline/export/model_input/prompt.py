@@ -1,4 +1,4 @@
-"""What a model is told in one turn, as text: the task, what was said and done, the page, the elements in sight."""
+"""The prompt of a model for one turn, as text: the task, utterances and actions, the page, the visible elements."""
 
 from collections.abc import Mapping
 from typing import Any

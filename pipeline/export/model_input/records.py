@@ -1,4 +1,4 @@
-"""Model-ready records: for each turn to predict, what WebLINX gives a model (section 3.1, B.1, B.5), and the action.
+"""Model-ready records: for each turn to predict, WebLINX's model input (section 3.1, B.1, B.5), and the action.
 
 Also the candidates on which they rest. Works turn by turn, as the export goes through a demonstration.
 """

@@ -1,4 +1,4 @@
-"""How well elements fit what was said and done: by their words, a language model's vectors, or a trained ranker."""
+"""Scores of elements for utterances and actions: lexical, with a language model's vectors, or with a trained ranker."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Set of marks: numbered black boxes on a screenshot, and what each number stands for (WebVoyager, 3.3)."""
+"""Set of marks: numbered black boxes on a screenshot, and the table of the numbers (WebVoyager, 3.3)."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Fitting text into a token budget by WebLINX's rule (appendix B.2): what is longest is shortened first, at its middle.
+"""Truncating text to a token budget by WebLINX's rule (appendix B.2): the longest first, in the middle.
 
 Tokens are counted without a model's tokenizer: words in pieces of at most six letters, and signs. That is about what
 the common subword tokenizers make of web pages, rather more than less.

@@ -1,5 +1,5 @@
-"""Names of persons in Chinese text: a surname and one or two characters, where a title, a label or the sentence shows
-that they are one."""
+"""Names of persons in Chinese text: a surname and one or two characters, if a title, a label or the sentence identifies
+them as a name."""
 
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Names of persons in Japanese text, by a dictionary that knows surnames and given names, and by titles and labels."""
+"""Names of persons in Japanese text, by a dictionary of surnames and given names, and by titles and labels."""
 
 from collections.abc import Iterator
 from itertools import islice

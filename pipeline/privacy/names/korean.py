@@ -1,4 +1,4 @@
-"""Names of persons in Korean text: a surname and a given name of two syllables, with what may follow them."""
+"""Names of persons in Korean text: a surname and a given name of two syllables, with possible suffixes."""
 
 from collections.abc import Iterator
 from functools import lru_cache

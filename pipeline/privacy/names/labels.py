@@ -1,4 +1,4 @@
-"""What labels and fields tell: contexts in which a name or an address is told as one, made of a page or a turn."""
+"""Labels and fields that announce a name or an address: contexts made of a page or a turn."""
 
 import re
 from collections.abc import Iterator

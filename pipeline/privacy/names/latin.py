@@ -1,4 +1,4 @@
-"""Names of persons in text in Latin letters: English, German, French, Spanish, and who is named in these languages.
+"""Names of persons in text in Latin letters: English, German, French, Spanish, and foreign names in these languages.
 
 A known given name with what follows it, a title, a greeting or a label before it make a name of capitalised words. What
 street, place and brand names show is none.

@@ -1,4 +1,4 @@
-"""Postal addresses in text: a street with a house number, and the place with its postal code beside it."""
+"""Postal addresses in text: a street with a house number, and the place with its postal code."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Stand-ins: what is written in place of a person's name or an address, the same for the same one everywhere.
+"""Stand-ins: replacements of a person's name or an address, equal for equal values.
 
 A stand-in is a digest under a key, so that whoever has the data set cannot try names, and no process needs to know what
 another one found.

@@ -1,4 +1,4 @@
-"""Words that tell what stands beside them: titles, greetings, labels, places; in English, German, French, Spanish."""
+"""Words that announce names or addresses: titles, greetings, labels, places; in English, German, French, Spanish."""
 
 
 def _split(*lines: str) -> frozenset[str]:
