@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from curator_web import create_app
 from curator_web.db.models import AuditLine, Demonstration, Edit, Facet
-from curator_web.demonstrations import deleting, library, pairing, split_links
+from curator_web.demonstrations import deleting, edit_requirements, editing, library, pairing, split_links
 from curator_web.demonstrations.comments import add_comment, comments_of
 from curator_web.demonstrations.leases import take_next
 from curator_web.demonstrations.listing import Filter, matching_ids
@@ -44,10 +44,15 @@ def db(app):
 
 
 def do(db, who, *edits, name="rec-1") -> str | None:
-    """Make edits one after the other; returns the part that the last one split off."""
+    """Make edits one after the other; returns the part that the last one split off. Facts of the recording are not
+    required of them."""
     part = None
-    for each in edits:
-        part = edit(db, name, each, library.listed(db, name).version, who).part
+    for change in edits:
+        version = library.listed(db, name).version
+        if edit_requirements.concerns_recording(change):
+            editing.add_edit(db, name, change, version, who.name)
+        else:
+            part = edit(db, name, change, version, who).part
     return part
 
 

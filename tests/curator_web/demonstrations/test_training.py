@@ -100,9 +100,9 @@ def test_new_annotators_get_it_first_and_see_no_answer(app, db):
         assert found == {code}, (who, each)
     assert client.get(f"/api/demonstrations/{name}/training",
                       headers={"Authorization": f"Bearer {app.tokens['ann']}"}).status_code == 404
-    for who, change in ((LEA, {"op": "drop", "turn": "t1"}), (BOB, {"op": "drop", "turn": "t1"})):
-        with pytest.raises(NotAllowed, match="what ann answers"):
-            say(db, name, who, change)
+    for who, error, reason in ((LEA, NotAllowed, "what ann answers"), (BOB, NotFound, "no demonstration")):
+        with pytest.raises(error, match=reason):
+            say(db, name, who, {"op": "drop", "turn": "t1"})
     with pytest.raises(InputError, match="nobody else's"):
         leases.assign(db, [name], "bob", LEA)
     with pytest.raises(Conflict, match="training"):
