@@ -10,6 +10,9 @@ from flask import Flask
 
 from pipeline.model_endpoint import ModelSettings
 
+from .access import accounts, current_project, security
+from .access.openid_settings import OpenIDSettings
+from .access.services import Services
 from .api import dashboard as api_dashboard
 from .api import demonstrations as api_demonstrations
 from .api import export_presets as api_export_presets
@@ -40,53 +43,26 @@ from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.session_key import session_key
 from .users import LOCAL, SecondFactors, SignInAttemptLimits, web_sessions
-from .web import (
-    accounts,
-    alternative_frames,
-    current_project,
+from .web.account import own_account, own_keys, own_second_factor, signing_in
+from .web.review import alternative_frames, history, network, outcomes, pages, proofs, timeline, tree
+from .web.review import blobs as blob_views
+from .web.review.presentation import addresses, browser_name, clock, edit_summary, time_of_day, when
+from .web.shell import display_names, failures, health, languages, request_log, tour
+from .web.team import notifications, people, project_settings, projects, team, webhooks
+from .web.work import (
     dashboard,
     deletions,
-    display_names,
     exports,
-    failures,
     filters,
-    health,
-    history,
     imports,
     judging,
     labels,
-    languages,
-    network,
-    notifications,
-    outcomes,
-    own_account,
-    own_keys,
-    own_second_factor,
-    pages,
     pairs,
-    people,
-    project_settings,
-    projects,
-    proofs,
-    request_log,
-    security,
-    signing_in,
     task_proposals,
     tasks,
-    team,
-    timeline,
-    tour,
     training,
-    tree,
-    webhooks,
 )
-from .web import blobs as blob_views
-from .web import (
-    jobs as jobs_pages,
-)
-from .web.context import Services
-from .web.openid_settings import OpenIDSettings
-from .web.presentation import addresses, browser_name, clock, edit_summary, time_of_day, when
+from .web.work import jobs as jobs_pages
 from .webhooks.addresses import Network
 from .webhooks.hooks import Webhooks
 from .webhooks.sending import Sender
@@ -127,7 +103,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if run_again:
         kinds[replays.KIND] = partial(replays.run, run_again, db, store)
     if traces:
-        from .web.traces import Traces  # its libraries are there on demand only
+        from .web.shell.traces import Traces
 
         tracing = Traces()
         tracing.follow(app, db)
@@ -149,7 +125,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if logs:
         request_log.register(app)
     if metrics_token:
-        from .web import metrics  # its library is there on demand only
+        from .web.shell import metrics
 
         metrics.register(app, metrics_token)
     security.protect(app, secret)
@@ -164,7 +140,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     notifications.register(app)
     own_keys.register(app)
     if openid:
-        from .web import openid as openid_views  # its libraries cost time, and are there on demand only
+        from .web.account import openid as openid_views
 
         openid_views.register(app, openid)
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,

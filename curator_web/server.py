@@ -7,7 +7,7 @@ from collections.abc import Callable
 from flask import Flask
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 
-from curator_web.web.security import ANY_HOST, LOOPBACK
+from curator_web.access.security import ANY_HOST, LOOPBACK
 from schemas.files import reason
 
 from .errors import InputError

@@ -5,7 +5,7 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
-from curator_web.web.openid_settings import OpenIDSettings
+from curator_web.access.openid_settings import OpenIDSettings
 from curator_web.webhooks.addresses import Network, read_networks
 from pipeline.model_endpoint import ModelSettings, model_settings
 from schemas import InputError

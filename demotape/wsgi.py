@@ -23,7 +23,7 @@ from curator_web import create_app
 from curator_web.db.request_lock import OneAtATime
 from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
-from curator_web.web.exports import FROM_STORE
+from curator_web.web.work.exports import FROM_STORE
 from schemas import InputError
 
 from .environment import metrics_token, model, openid, traces, webhook_networks

@@ -44,7 +44,7 @@ FLOORS = {
     "curator_web": (
         {"errors", "settings", "vendor", "catalogues"}, {"db", "sandboxed"}, {"users", "storage"}, {"notifications"},
         {"webhooks"}, {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
-        {"web"}, {"api"}, {"app", "server"},
+        {"access"}, {"web", "api"}, {"app", "server"},
     ),
 }
 NEEDS_NO_BROWSER = ("pipeline", "curator_web")  # of the recorder they use what reads alone

@@ -2,9 +2,9 @@
 
 from marshmallow import Schema, fields
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.demonstrations.figures import figures
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 
 from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED

@@ -5,11 +5,11 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import lead
+from curator_web.access.services import services
 from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets
 from curator_web.jobs.export_request import ExportRequestSchema
-from curator_web.web.accounts import lead
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -5,11 +5,11 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account
+from curator_web.access.services import services
 from curator_web.db.filter_models import FILTER_NAME_LENGTH
 from curator_web.demonstrations import saved_filters
 from curator_web.demonstrations.listing import read_filter
-from curator_web.web.accounts import account
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -4,12 +4,12 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.db.job_models import JOB_STATES
 from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets, exporting
 from curator_web.jobs.export_request import ExportRequestSchema
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

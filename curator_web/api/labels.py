@@ -5,9 +5,9 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import fields
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.demonstrations import labels
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -4,9 +4,9 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.services import services
 from curator_web.demonstrations import library
-from curator_web.web.context import services
-from curator_web.web.network import TurnRequests, Written, turn_requests, written
+from curator_web.demonstrations.turn_network import ConsoleLines, TurnRequests, console_lines, turn_requests
 from schemas.recording import CONSOLE_KINDS, CONSOLE_LEVELS
 
 from .bodies import Blueprint
@@ -78,7 +78,7 @@ class WrittenSchema(Schema):
 @blueprint.alt_response(409, **DAMAGED)
 def requests(query: dict[str, Any], demonstration_id: str) -> TurnRequests:
     """The requests from a turn to the next action, where the network was kept"""
-    return turn_requests(library.review(services().db, demonstration_id), query["turn"])
+    return turn_requests(services().store, library.review(services().db, demonstration_id), query["turn"])
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/console")
@@ -86,6 +86,6 @@ def requests(query: dict[str, Any], demonstration_id: str) -> TurnRequests:
 @blueprint.response(200, WrittenSchema)
 @blueprint.alt_response(404, description="There is no such demonstration or turn, or its console was not kept.")
 @blueprint.alt_response(409, **DAMAGED)
-def console(query: dict[str, Any], demonstration_id: str) -> Written:
+def console(query: dict[str, Any], demonstration_id: str) -> ConsoleLines:
     """What pages wrote to the console from a turn to the next action, where that was kept"""
-    return written(library.review(services().db, demonstration_id), query["turn"])
+    return console_lines(services().store, library.review(services().db, demonstration_id), query["turn"])

@@ -4,10 +4,10 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from curator_web.access.accounts import account
+from curator_web.access.services import services
 from curator_web.db.notification_models import KINDS
 from curator_web.notifications import reading
-from curator_web.web.accounts import account
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

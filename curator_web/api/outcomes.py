@@ -5,12 +5,11 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields
 
-from curator_web.demonstrations import library, outcomes
+from curator_web.access.accounts import account
+from curator_web.access.services import services
+from curator_web.demonstrations import library, outcomes, workflow
 from curator_web.errors import NotFound
 from curator_web.jobs import outcome_trials
-from curator_web.web import outcome_changes
-from curator_web.web.accounts import account
-from curator_web.web.context import services
 from schemas.outcome import OutcomeCheckSchema, OutcomeSchema
 from schemas.parts import Strict
 
@@ -91,7 +90,9 @@ class OneOutcome(MethodView):
     def put(self, new: dict[str, Any], demonstration_id: str) -> dict[str, Any]:
         """Write other checks, or none; one that does not hold at the recorded end, or holds at the start, is refused"""
         review = library.review(services().db, demonstration_id)
-        return {"version": outcome_changes.save(review, new["outcome"], new["version"])}
+        change = {"op": "set_outcome", "outcome": new["outcome"]}
+        return {"version": workflow.edit(services().db, services().store, demonstration_id, change, new["version"],
+                                         account(), known=review).version}
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/outcome/proposals")
@@ -100,7 +101,7 @@ class OneOutcome(MethodView):
 @blueprint.alt_response(409, **DAMAGED)
 def proposals(demonstration_id: str) -> dict[str, Any]:
     """Checks that the session suggests, from what it changed; none of them is kept by that"""
-    return {"checks": outcome_changes.proposals(library.review(services().db, demonstration_id))}
+    return {"checks": outcomes.propose(services().store, library.review(services().db, demonstration_id))}
 
 
 @blueprint.route("/demonstrations/<demonstration_id>/outcome/trial")

@@ -5,9 +5,9 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account
+from curator_web.access.services import services
 from curator_web.users import own_keys
-from curator_web.web.accounts import account
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -5,11 +5,11 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.db.pair_models import OUTCOMES
 from curator_web.demonstrations import leases, pairing, pairs
 from curator_web.demonstrations.agreement import agreement
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -6,11 +6,11 @@ from flask import g
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account, lead, manager
+from curator_web.access.services import services
 from curator_web.db.models import PROJECT_NAME_LENGTH, ROLES, Project
 from curator_web.jobs import recounts
 from curator_web.users import project_settings, projects
-from curator_web.web.accounts import account, lead, manager
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -3,11 +3,11 @@
 from flask.views import MethodView
 from marshmallow import fields, validate
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.demonstrations import library, replay_proofs
 from curator_web.errors import NotFound
 from curator_web.jobs import replays
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 from schemas.parts import Strict
 from schemas.proof import ProofSchema
 

@@ -6,11 +6,11 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, REFUSED, RETURNED, TASK_STATES
 from curator_web.jobs import proposing_tasks
 from curator_web.tasks import assignment, bank, coverage, proposing
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

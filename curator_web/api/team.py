@@ -6,12 +6,12 @@ from flask import jsonify, make_response
 from flask.views import MethodView
 from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
+from curator_web.access.accounts import account
+from curator_web.access.services import services
 from curator_web.db.models import COMMENT_KINDS, STATUSES
 from curator_web.demonstrations import bulk, comments, deleting, leases, moving, workflow
 from curator_web.demonstrations.listing import exact_filter
 from curator_web.jobs import bulk_changes
-from curator_web.web.accounts import account
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -5,9 +5,9 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account, lead
+from curator_web.access.services import services
 from curator_web.demonstrations import differences, leases, training, training_attempts
-from curator_web.web.accounts import account, lead
-from curator_web.web.context import services
 from schemas.parts import Strict
 
 from .bodies import Blueprint

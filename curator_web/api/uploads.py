@@ -6,12 +6,12 @@ from flask import request
 from flask_smorest import Api
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import account as asking
+from curator_web.access.services import services
 from curator_web.db.models import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
 from curator_web.jobs.upload_service import UploadService, UploadStatus, require_length
 from curator_web.users import projects
-from curator_web.web.accounts import account as asking
-from curator_web.web.context import services
 from schemas.parts import SHA256, Strict
 
 from .bodies import Blueprint

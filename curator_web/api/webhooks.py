@@ -5,9 +5,9 @@ from typing import Any
 from flask.views import MethodView
 from marshmallow import Schema, fields, validate
 
+from curator_web.access.accounts import lead
+from curator_web.access.services import services
 from curator_web.db.webhook_models import DELIVERY_STATES, OFF, ON
-from curator_web.web.accounts import lead
-from curator_web.web.context import services
 from curator_web.webhooks import addresses
 from curator_web.webhooks.events import EVENTS
 from schemas.parts import Strict

@@ -7,12 +7,16 @@ from sqlalchemy import and_, or_, select
 from curator_web.db.database import Database
 from curator_web.db.models import COPIES, Demonstration
 from curator_web.errors import ErrorText, InputError
+from curator_web.sandboxed import list_sandboxed
+from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
+from pipeline.outcomes import session_checks
 from pipeline.outcomes.session_checks import CheckExamination
 from pipeline.outcomes.wording import describe_check
 from schemas.outcome_types import Outcome, OutcomeCheck
 
 from . import visibility
+from .library import Review
 
 MAX_SESSIONS = 200  # sessions that checks are tried on at once
 
@@ -62,3 +66,11 @@ def visible_rows(db: Database, ids: Iterable[str], account: Account) -> dict[str
         if (unseen := visibility.hidden_ids(session, account)) is not None:
             wanted = wanted.where(Demonstration.id.not_in(unseen))
         return {row.id: row for row in session.scalars(wanted)}
+
+
+def propose(store: RecordingStore, review: Review) -> list[OutcomeCheck]:
+    """Checks that the session suggests and that do not exist yet; raises InputError when it shows no page."""
+    recording = store.open(review.row.recording)
+    existing = review.outcome["checks"] if review.outcome else []
+    suggested = list_sandboxed(session_checks.proposals, recording, review.turns, review.part)
+    return [check for check in suggested if check not in existing]

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from curator_web import create_app, server
+from curator_web.access.security import PAGE_POLICY, SNAPSHOT_POLICY
 from curator_web.demonstrations.editing import add_edit, edit_log
 from curator_web.demonstrations.library import current, exportable, import_recording
 from curator_web.demonstrations.listing import Filter, listing
 from curator_web.demonstrations.workflow import change_status
 from curator_web.errors import Conflict, NotFound
 from curator_web.users import Account
-from curator_web.web.security import PAGE_POLICY, SNAPSHOT_POLICY
 from pipeline.export import Selection, order_key
 from recorder.writer import RecordingWriter
 from schemas import InputError

@@ -22,7 +22,7 @@ from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, Store
 from curator_web.jobs.queue import MAX_ATTEMPTS, PAUSE_AFTER_STOPS, Jobs
 from curator_web.storage.disk_space import require_room
 from curator_web.users import Account
-from curator_web.web import charts
+from curator_web.web.work import charts
 from demotape.importing import import_package
 from schemas import DiskFull
 from tests.support.curator_fixtures import make_recording

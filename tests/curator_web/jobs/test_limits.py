@@ -52,7 +52,7 @@ def test_a_page_that_takes_too_much_is_refused_and_the_next_is_shown(app, tmp_pa
     client = app.test_client()
     state = client.get("/api/demonstrations/rec-1/turns").json["turns"][2]["state"]
     address = f"/snapshot/rec-1/{state['dom']}"
-    monkeypatch.setattr("curator_web.web.blobs._page", hostile_work.swell)
+    monkeypatch.setattr("curator_web.web.review.blobs._page", hostile_work.swell)
     monkeypatch.setattr(sandboxed, "_ALLOWANCE", Allowance(1, 200 << 20, 10))
     answer = client.get(address)
     assert answer.status_code == 400 and "needs more than 200 MiB of memory" in answer.text

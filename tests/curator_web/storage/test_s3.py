@@ -24,7 +24,7 @@ from curator_web.storage.opening import open_store
 from curator_web.storage.remote import Cache
 from curator_web.storage.temporary import Temporary
 from curator_web.users import add_user
-from curator_web.web.exports import FROM_STORE
+from curator_web.web.work.exports import FROM_STORE
 from demotape.cli import main
 from demotape.importing import import_package
 from pipeline.export import export

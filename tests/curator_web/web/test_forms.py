@@ -3,7 +3,7 @@
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from curator_web.web.forms import argument_fields, converted, parse_arguments
+from curator_web.web.shell.forms import argument_fields, converted, parse_arguments
 from recorder.writer import RecordingWriter
 from schemas import BROWSER_INTENTS, InputError
 from schemas.arguments import ARGUMENTS

@@ -13,8 +13,8 @@ from jinja2 import Environment
 from curator_web import catalogues, create_app
 from curator_web.demonstrations.library import import_recording
 from curator_web.errors import ErrorText, InputError
-from curator_web.web import languages
-from curator_web.web.display_names import error_words, in_language
+from curator_web.web.shell import languages
+from curator_web.web.shell.display_names import error_words, in_language
 from tests.support.checkout import ROOT
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import add_people, csrf, signed_in

@@ -12,10 +12,10 @@ from authlib.deprecate import AuthlibDeprecationWarning
 from click.testing import CliRunner
 
 from curator_web import create_app
+from curator_web.access.openid_settings import OpenIDSettings
 from curator_web.db.models import REMOVED
 from curator_web.errors import InputError
 from curator_web.users import add_user, disable, remove, user_named
-from curator_web.web.openid_settings import OpenIDSettings
 from demotape.cli import main
 from demotape.environment import openid
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from curator_web.web.outcome_forms import CheckForm, of_check, read
+from curator_web.web.review.outcome_forms import CheckForm, of_check, read
 from schemas import InputError
 
 WRONG = [

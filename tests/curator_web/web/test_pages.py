@@ -13,7 +13,7 @@ from curator_web.demonstrations.library import current, import_recording, listed
 from curator_web.demonstrations.pairing import choose
 from curator_web.demonstrations.workflow import change_status
 from curator_web.jobs import bulk_changes
-from curator_web.web.languages import COOKIE
+from curator_web.web.shell.languages import COOKIE
 from demotape.importing import import_package
 from pipeline.model_endpoint import model_settings
 from tests.support.axe import at_all_widths, problems

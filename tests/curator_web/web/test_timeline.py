@@ -9,7 +9,7 @@ from benchmarks.faults import copy
 from curator_web import create_app
 from curator_web.demonstrations import library
 from curator_web.demonstrations.workflow import change_status
-from curator_web.web.timeline_view import process_options
+from curator_web.web.review.timeline_view import process_options
 from demotape.video_location import parse_location
 from pipeline import process
 from pipeline.cache.inputs import hash_file

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from curator_web import create_app
 from curator_web.demonstrations.library import current, import_recording
-from curator_web.web import tree
+from curator_web.web.review import tree
 from tests.support.curator_fixtures import BOX, action, dom, element, make_recording, pointer, serving
 
 LINKS = 7

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from curator_web.demonstrations.library import import_recording, review
-from curator_web.web.presentation import ReviewView
+from curator_web.web.review.presentation import ReviewView
 from tests.support.curator_fixtures import make_recording
 
 from .conftest import open_review, saved, selected

@@ -1,0 +1,153 @@
+"""In which project a request is, and so what who asks may do: that of what the address names, or that of the parameter
+`project`, or the only one that they are in."""
+
+from dataclasses import replace
+from typing import Any
+
+from flask import Flask, current_app, g, redirect, request, url_for
+from sqlalchemy import select
+from werkzeug import Response
+
+from curator_web.db.database import Database
+from curator_web.db.deletion_models import Deletion
+from curator_web.db.filter_models import SavedFilter
+from curator_web.db.job_models import Job
+from curator_web.db.models import COPIES, LEAD, Comment, Demonstration
+from curator_web.db.notification_models import Notification
+from curator_web.db.project_settings_models import ExportPreset
+from curator_web.db.task_models import Task
+from curator_web.db.webhook_models import Webhook, WebhookDelivery
+from curator_web.demonstrations import visibility
+from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
+from curator_web.jobs.queue import LAST_ID
+from curator_web.users import Account, projects
+from schemas.text import storable
+
+from .services import services
+
+# What is of no project; the rest of the address of `projects` names one.
+WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid", "api-docs", "notifications",
+           "notifications_api", "own_keys", "own_keys_api", "tour")
+WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
+                 "uploads.state", "uploads.chunk", "uploads.finish")
+PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "task_proposals", "filters",
+         "deletions", "webhooks", "pairs", "training", "judging", "jobs", "proofs", "outcomes")
+# What an address may name, how its project is found, and what is said where there is none.
+_NAMED: dict[str, tuple[Any, ErrorText]] = {
+    "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
+                         ErrorText("there is no demonstration %(demonstration_id)r")),
+    "recording_id": (lambda name: select(Demonstration.project).where(Demonstration.recording == name),
+                     ErrorText("there is no recording %(recording_id)r")),
+    "comment_id": (lambda number: select(Demonstration.project).join(
+        Comment, Comment.demonstration_id == Demonstration.id).where(Comment.id == number),
+        ErrorText("there is no comment %(comment_id)r")),
+    "task_id": (lambda name: select(Task.project).where(Task.id == name), ErrorText("there is no task %(task_id)r")),
+    "filter_id": (lambda number: select(SavedFilter.project).where(SavedFilter.id == number),
+                  ErrorText("there is no filter %(filter_id)r")),
+    "batch": (lambda name: select(Deletion.project).where(Deletion.batch == name),
+              ErrorText("nothing that was deleted is called %(batch)r")),
+    "notification_id": (lambda number: select(Notification.project).where(Notification.id == number),
+                        ErrorText("there is no notification %(notification_id)r")),
+    "webhook_id": (lambda number: select(Webhook.project).where(Webhook.id == number),
+                   ErrorText("there is no webhook %(webhook_id)r")),
+    "delivery_id": (lambda number: select(Webhook.project).join(
+        WebhookDelivery, WebhookDelivery.webhook_id == Webhook.id).where(WebhookDelivery.id == number),
+        ErrorText("there is no delivery %(delivery_id)r")),
+    "preset_id": (lambda number: select(ExportPreset.project).where(ExportPreset.id == number),
+                  ErrorText("there is no preset %(preset_id)r")),
+    "job_id": (lambda number: select(Job.project).where(Job.id == number), ErrorText("there is no job %(job_id)r")),
+    "project": (None, ErrorText("there is no project %(project)r")),
+}
+
+
+def register(app: Flask) -> None:
+    """Have addresses of a project's pages name it, for who is in several."""
+    app.url_defaults(_name_project)
+    app.context_processor(lambda: {"place": g.get("membership"), "places": g.get("memberships", []),
+                                   "led_elsewhere": _led_elsewhere()})
+
+
+def choose(account: Account) -> tuple[Account, Response | None]:
+    """Who asks, with their role in the project that the request is in; or where the page is that asks which.
+
+    Raises NotFound for what is of a project that they are not in, as for what does not exist; NotAllowed for who is in
+    none; InputError where they are in several and a program names none.
+    """
+    with services().db.in_one_session() as db:
+        return _choose(db, account)
+
+
+def _choose(db: Database, account: Account) -> tuple[Account, Response | None]:
+    g.memberships = memberships = projects.memberships(db, account)
+    named = _named(db)
+    if named is not None:
+        g.membership = next((membership for membership in memberships if membership.id in named[0]), None)
+        if g.membership is None:
+            raise NotFound(named[1])
+    elif len(memberships) == 1 or (memberships and request.endpoint == "uploads.plan"):
+        g.membership = memberships[0]  # of several, a recorder that names none sends to the one that was joined first
+    elif request.blueprint in WITHOUT or request.endpoint in WITHOUT_VIEWS:
+        g.membership = None
+    elif request.blueprint in PAGES and request.method == "GET":
+        return account, redirect(url_for("projects.index"), 303)
+    elif not memberships:
+        raise NotAllowed(ErrorText("you are in no project; a lead of one can take you in"))
+    else:
+        raise InputError(ErrorText("field project: name one of yours: %(which)s",
+                                   which=", ".join(membership.id for membership in memberships)))
+    if g.membership is None:
+        return account, None
+    account = replace(account, role=g.membership.role, project=g.membership.id)
+    for demonstration_id in _demonstrations(db):
+        visibility.require_visible(db, demonstration_id, account)
+    return account, None
+
+
+def _demonstrations(db: Database) -> list[str]:
+    """The demonstration that the address names, or that of the comment that it names."""
+    url_values = request.view_args or {}
+    if "comment_id" in url_values:
+        with db.reading() as session:
+            return list(session.scalars(select(Comment.demonstration_id).where(Comment.id == url_values["comment_id"])))
+    return [url_values["demonstration_id"]] if "demonstration_id" in url_values else []
+
+
+def _led_elsewhere() -> list[projects.Membership]:
+    """The other projects that they lead."""
+    return [membership for membership in g.get("memberships", []) if membership.role == LEAD
+            and membership != g.get("membership")]
+
+
+def _named(db: Database) -> tuple[set[str], ErrorText] | None:
+    """The project of what the address names, none for what does not exist, several for a recording whose demonstration
+    was split, and what is said to who is not in it; None where it names nothing."""
+    url_values = request.view_args or {}
+    for name, (query, missing) in _NAMED.items():
+        value = url_values.get(name) or (request.args.get(name) if name == "project" else None)
+        if value in (None, ""):
+            continue
+        said = ErrorText(missing.template, **{name: value[:100] if isinstance(value, str) else value})
+        if query is None:
+            return {value}, said
+        if isinstance(value, int) and value > LAST_ID:
+            return set(), said
+        with db.reading() as session:
+            return {project.removeprefix(COPIES) for project in session.scalars(query(storable(value)))}, said
+    return None
+
+
+def _name_project(endpoint: str, values: dict[str, Any]) -> None:
+    membership = g.get("membership")
+    if membership is None or len(g.memberships) < 2 or endpoint.partition(".")[0] not in PAGES:
+        return
+    if endpoint in _without_arguments():
+        values.setdefault("project", membership.id)
+
+
+def _without_arguments() -> set[str]:
+    """The endpoints whose addresses name nothing."""
+    if "without_arguments" not in current_app.extensions:
+        rules = list(current_app.url_map.iter_rules())
+        naming = {rule.endpoint for rule in rules if rule.arguments}
+        current_app.extensions["without_arguments"] = {rule.endpoint for rule in rules} - naming
+    return current_app.extensions["without_arguments"]
