@@ -30,7 +30,7 @@ from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, of_recording
 from recorder import Recording
 from recorder.browser import launch
-from replay import running
+from replay.running import running
 from schemas import VERSIONS, InputError
 from schemas.outcome import FORMAT
 from schemas.outcome_types import Outcome

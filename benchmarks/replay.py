@@ -34,9 +34,9 @@ from pipeline import refresh
 from pipeline.pages.targets import candidates, element_of
 from recorder import Recording
 from recorder.browser import launch
-from replay import running
-from replay.offline import open_context
-from replay.reading import read_recording
+from replay.archive.reading import read_recording
+from replay.running import running
+from replay.running.offline import open_context
 from schemas import InputError
 
 from . import replay_pywb, replay_serving

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from recorder.reader import Recording
-from replay.reading import read_recording
-from replay.warc import write_warc
+from replay.archive.reading import read_recording
+from replay.archive.warc import write_warc
 
 from .applications import Application, install, run_program, started
 

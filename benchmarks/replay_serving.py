@@ -6,9 +6,9 @@ from typing import Any
 from playwright.async_api import Browser, Route, async_playwright
 
 from recorder.browser import launch
-from replay.exchanges import Archive, Recorded
-from replay.offline import open_browser
-from replay.server import ReplayServer
+from replay.archive.exchanges import Archive, Recorded
+from replay.running.offline import open_browser
+from replay.serving.server import ReplayServer
 
 _ORIGIN = "https://shop.example"
 _FILES, _AT_ONCE, _ROUNDS = 200, 100, 5

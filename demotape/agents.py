@@ -19,8 +19,8 @@ from pipeline.batch import executor
 from pipeline.outcomes.checking import Score
 from pipeline.outcomes.responses import spoken_answer
 from recorder.reader import Recording
-from replay import running
-from replay.environment import Environment, scored, start_of
+from replay.agents.environment import Environment, scored, start_of
+from replay.running import running
 from schemas import DemotapeError, InputError
 from schemas.addresses import split_address
 from schemas.files import read_json

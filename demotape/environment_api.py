@@ -11,7 +11,7 @@ from flask_smorest import Api, Blueprint
 from marshmallow import Schema, fields
 from werkzeug.serving import WSGIRequestHandler, make_server
 
-from replay.environment import Environment
+from replay.agents.environment import Environment
 from schemas import DemotapeError
 
 _Answer = TypeVar("_Answer")

@@ -167,7 +167,7 @@ def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path
 
     from pipeline.outcomes.evidence import of_recording
     from recorder import Recording
-    from replay import running
+    from replay.running import running
 
     result = asyncio.run(running.run(recording, demonstration, run, replayable=True))
     if failed := next((turn_outcome for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), None):

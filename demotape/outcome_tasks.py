@@ -92,8 +92,8 @@ def write_run(wanted: "Outcome", recording: "Recording", evidence: "Evidence", f
     """Write the answer and the network of a recording as WebArena-Verified reads them. Raises InputError when its
     network was not kept."""
     from pipeline.outcomes.responses import structured_answer, task_type
-    from replay.har_writing import write_har
-    from replay.reading import read_recording
+    from replay.archive.har_writing import write_har
+    from replay.archive.reading import read_recording
 
     answer = evidence.answer
     if recording.manifest.get("provenance", {}).get("actor") != "agent":

@@ -38,7 +38,7 @@ def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | No
     if cdp is not None:
         asyncio.run(_serve_environment(recording, runs or Path(f"{recording.resolve()}-runs"), cdp, api, window))
         return
-    from replay.reading import read_archive
+    from replay.archive.reading import read_archive
 
     asyncio.run(_serve(read_archive(recording), port))
 
@@ -46,8 +46,8 @@ def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | No
 async def _serve(archive, port: int) -> None:
     import asyncio
 
-    from replay.offline import offline_arguments
-    from replay.server import ReplayServer
+    from replay.running.offline import offline_arguments
+    from replay.serving.server import ReplayServer
 
     try:
         async with ReplayServer(archive, port) as server:
@@ -67,7 +67,7 @@ async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window:
     import asyncio
 
     from recorder.reader import Recording
-    from replay.environment import Environment
+    from replay.agents.environment import Environment
 
     from .agents import outcome_of
     from .environment_api import Served, app_of
@@ -96,9 +96,9 @@ def _quoted(argument: str) -> str:
 @click.argument("file", type=PATH)
 def export(recording: Path, file: Path) -> None:
     """Write the network of a RECORDING as a web archive: FILE ends in .wacz, .warc.gz, .warc or .har."""
-    from replay.har_writing import write_har
-    from replay.reading import read_archive
-    from replay.warc import write_wacz, write_warc
+    from replay.archive.har_writing import write_har
+    from replay.archive.reading import read_archive
+    from replay.archive.warc import write_wacz, write_warc
 
     if not file.name.endswith((".wacz", ".warc.gz", ".warc", ".har")):
         raise InputError(f"{file}: its name must end in .wacz, .warc.gz, .warc or .har")
@@ -139,8 +139,8 @@ def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
     from pipeline import proofs, refresh
     from pipeline.cache import derived
     from recorder.reader import Recording
-    from replay import running
-    from replay.proof import proof_of
+    from replay.running import running
+    from replay.running.proof import proof_of
 
     demonstration, _ = refresh(recording)
     with progress("Replaying", sum(turn["type"] == "browser" and not turn["dropped"]
@@ -183,8 +183,8 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
 
     from pipeline import refresh
     from recorder.reader import Recording
-    from replay import running
-    from replay.parsed_action import with_action
+    from replay.running import running
+    from replay.running.parsed_action import with_action
 
     opened = Recording(recording)
     demonstration, after = with_action(refresh(recording)[0], opened, number, action, grammar)

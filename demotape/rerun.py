@@ -18,12 +18,13 @@ def run_again(recording: Recording, demonstration: Demonstration, on_turn: Calla
     """Run a demonstration offline in a browser of its own; returns its proof. `save_blob` stores a screenshot of it;
     `last`: the state that it should end in, if not that of the recording.
 
-    Raises InputError as `replay.running.run` does, DemotapeError where no browser can be started or it takes too long.
+    Raises InputError as `replay.running.running.run` does, DemotapeError where no browser can be started or it takes
+    too long.
     """
     from playwright.async_api import Error as PlaywrightError
 
-    from replay import running
-    from replay.proof import proof_of
+    from replay.running import running
+    from replay.running.proof import proof_of
 
     async def run(out: Path) -> running.Result:
         async with asyncio.timeout(_AT_LEAST + _A_TURN * len(demonstration["turns"])):

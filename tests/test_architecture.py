@@ -32,15 +32,7 @@ FLOORS = {
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),
-    "replay": (
-        {"exchanges", "certificates", "pictures", "multipart", "finding", "keys", "action_forms", "timers"},
-        {"volatile_values", "cdxj", "warc_unpacking", "har_reading", "har_writing", "channels", "acting",
-         "action_strings"},
-        {"bodies", "warc_records", "comparing", "edit_differences"}, {"addresses", "warc_reading", "run_report"},
-        {"variants", "session_history", "warc"},
-        {"candidates", "reading", "parsed_action"}, {"matching"}, {"answering"}, {"server"}, {"offline"},
-        {"running", "environment"}, {"proof"},
-    ),
+    "replay": ({"archive"}, {"serving"}, {"running"}, {"agents"}),
     "curator_web": (
         {"errors", "settings", "vendor", "catalogues"}, {"db", "sandboxed"}, {"users", "storage"}, {"notifications"},
         {"webhooks"}, {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},

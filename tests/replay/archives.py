@@ -1,7 +1,7 @@
 """Sessions in few words, for tests of matching."""
 
-from replay.exchanges import Archive, Headers, Recorded, Request
-from replay.matching import Match, Session
+from replay.archive.exchanges import Archive, Headers, Recorded, Request
+from replay.serving.matching import Match, Session
 
 SITE = "https://shop.example"
 JSON = (("Content-Type", "application/json"),)

@@ -7,8 +7,8 @@ import pytest
 from pipeline import refresh
 from pipeline.pages.targets import candidates, element_of
 from recorder import Recording
-from replay import running
-from replay.parsed_action import with_action
+from replay.running import running
+from replay.running.parsed_action import with_action
 
 PAGE = """<!DOCTYPE html><title>Kinds</title><h1>Kinds</h1>
 <select id=list><option>a<option>b<option>c<option disabled>d<option>e</select><input type=range id=range>

@@ -11,8 +11,8 @@ from pipeline.export.grammars.acts import Act, NoForm, Session
 from pipeline.export.grammars.table import GRAMMARS
 from pipeline.export.source import Options, Source
 from pipeline.export.states import States
-from replay.action_forms import BROWSERGYM, WEBLINX
-from replay.action_strings import LONGEST, ParsedAction, parse
+from replay.running.action_forms import BROWSERGYM, WEBLINX
+from replay.running.action_strings import LONGEST, ParsedAction, parse
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.arguments import ARGUMENTS
 from schemas.intents import INTENTS

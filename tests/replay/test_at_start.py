@@ -4,7 +4,7 @@ import asyncio
 
 from pipeline import refresh
 from recorder import Recorder, Recording
-from replay import running
+from replay.running import running
 
 PAGE = """<!DOCTYPE html><title>Start</title><p id=told></p><button>More</button><script>
 const say = () => document.getElementById("told").textContent = JSON.stringify([localStorage.theme,

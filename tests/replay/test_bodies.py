@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replay import bodies
-from replay.bodies import LARGEST, STAND_IN, Tally, fits, likeness, outline
-from replay.matching import MIN_SCORE
+from replay.serving import bodies
+from replay.serving.bodies import LARGEST, STAND_IN, Tally, fits, likeness, outline
+from replay.serving.matching import MIN_SCORE
 
 JSON, FORM, GRAPHQL = "application/json", "application/x-www-form-urlencoded", "application/graphql-response+json"
 UUIDS = "8f14e45f-ceea-467f-9a3b-1d2c3b4a5f60", "c9f0f895-fb98-4b1a-8a4e-77aa01b2c3d4"

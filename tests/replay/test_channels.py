@@ -3,8 +3,8 @@
 import asyncio
 from contextlib import aclosing, suppress
 
-from replay.channels import Channels
-from replay.exchanges import Channel, Message, Recorded
+from replay.archive.exchanges import Channel, Message, Recorded
+from replay.serving.channels import Channels
 
 NEWS = "https://shop.example/news"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from replay.comparing import compare, facts
-from replay.exchanges import Archive, Channel, Message, Recorded
-from replay.volatile_values import not_of_the_page
+from replay.archive.exchanges import Archive, Channel, Message, Recorded
+from replay.running.comparing import compare, facts
+from replay.serving.volatile_values import not_of_the_page
 
 MADE, GIVEN, TYPED, HEARD = "5818b6361a4c2a3f", "0f3c2b7a91de4c55", "77aa88bb99cc00dd", "c0ffee1234567890"
 OTHER = "e8a3d55f32c08a01"

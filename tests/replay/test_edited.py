@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from replay.edit_differences import edit_reasons
+from replay.running.edit_differences import edit_reasons
 
 
 def turn(number: int, intent: str = "click", **other: Any) -> Any:

@@ -18,7 +18,7 @@ from playwright.sync_api import sync_playwright
 from demotape.agents import agent_named, attempt, outcome_of
 from pipeline.outcomes import session_checks
 from recorder import Recording
-from replay.environment import Environment
+from replay.agents.environment import Environment
 from schemas import InputError
 from tests.support.site import Site
 

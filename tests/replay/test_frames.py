@@ -4,7 +4,7 @@ import asyncio
 
 from pipeline import refresh
 from recorder import Recording
-from replay import running
+from replay.running import running
 
 PRESS = "<button onclick=\"this.textContent = '{0} pressed'\">{0}</button>"
 TOP = """<!DOCTYPE html><title>Frames</title><iframe src="{other}/far" width=300 height=80></iframe>

@@ -7,7 +7,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 
 from recorder.browser import launch, session, tab
-from replay import acting, running
+from replay.running import acting, running
 from tests.conftest import RecordingBrowser
 from tests.recorder.browser.test_hanging import PAGE
 

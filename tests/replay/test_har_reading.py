@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from replay.exchanges import Message, header
-from replay.har_reading import read_har
-from replay.matching import Session
+from replay.archive.exchanges import Message, header
+from replay.archive.har_reading import read_har
+from replay.serving.matching import Session
 from schemas import InputError
 from tests.replay.archives import given
 from tests.replay.test_bodies import multipart

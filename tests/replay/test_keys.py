@@ -9,8 +9,8 @@ from playwright.async_api import async_playwright
 from pipeline import refresh
 from recorder import Recording
 from recorder.browser import launch
-from replay import running
-from replay.keys import type_text
+from replay.running import running
+from replay.running.keys import type_text
 
 PAGE = """<!DOCTYPE html><title>Keys</title><textarea autofocus></textarea><input id=next><script>
 const told = [], field = document.querySelector("textarea");

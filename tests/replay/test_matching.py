@@ -9,8 +9,8 @@ from hypothesis import given as with_any
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from replay.exchanges import Archive, Recorded, Request
-from replay.matching import MIN_SCORE, RULES, Session
+from replay.archive.exchanges import Archive, Recorded, Request
+from replay.serving.matching import MIN_SCORE, RULES, Session
 from tests.replay.archives import FORM, JSON, SITE, archive, asked, document, given, match, recorded
 from tests.replay.test_bodies import form, multipart
 

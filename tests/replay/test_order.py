@@ -2,7 +2,7 @@
 
 import pytest
 
-from replay.matching import Session
+from replay.serving.matching import Session
 from tests.replay.archives import FORM, JSON, archive, asked, document, given, match, recorded
 
 LIST = [document("/"), recorded("GET", "/list", "old"), recorded("GET", "/list", "old again"),

@@ -7,10 +7,10 @@ from playwright.async_api import Page
 
 from pipeline import refresh
 from recorder import Recording
-from replay import running
-from replay.acting import Actor
-from replay.pictures import Pictures
-from replay.timers import inspection_times
+from replay.running import running
+from replay.running.acting import Actor
+from replay.running.pictures import Pictures
+from replay.running.timers import inspection_times
 
 COUNTING = """<!DOCTYPE html><title>Counting</title><button>Begin</button><p>0 seconds</p><script>
 let seconds = 0;

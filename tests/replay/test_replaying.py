@@ -22,8 +22,8 @@ from pipeline.cache import derived
 from pipeline.pages.targets import element_of
 from pipeline.turns.edits import apply_edits
 from recorder import Recording
-from replay import running
-from replay.proof import proof_of
+from replay.running import running
+from replay.running.proof import proof_of
 from tests.replay.office import Office
 
 COMMAND = Path(sys.executable).parent / "demotape"

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from playwright.async_api import async_playwright
 
-from replay.exchanges import Archive, Channel, Message, Recorded, Request
-from replay.offline import open_browser
-from replay.server import ReplayServer
+from replay.archive.exchanges import Archive, Channel, Message, Recorded, Request
+from replay.running.offline import open_browser
+from replay.serving.server import ReplayServer
 from schemas import InputError
 from tests.support.canary import Canary
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from recorder import Recorder
-from replay.acting import ActionFailed, Actor
+from replay.running.acting import ActionFailed, Actor
 
 PAGE = """<!DOCTYPE html><form method=post action=/sent enctype=multipart/form-data><input type=file id=files name=files
 multiple><button>Send</button></form>"""

@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from recorder.devtools.sessions import ProtocolError
-from replay import acting
-from replay.acting import ActionFailed, Actor
+from replay.running import acting
+from replay.running.acting import ActionFailed, Actor
 
 _BOX = (10.0, 20.0, 30.0, 40.0)
 

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from replay.cdxj import key, request_query
-from replay.exchanges import Archive, Recorded
-from replay.warc import read_wacz, read_warc, write_wacz, write_warc
+from replay.archive.cdxj import key, request_query
+from replay.archive.exchanges import Archive, Recorded
+from replay.archive.warc import read_wacz, read_warc, write_wacz, write_warc
 from schemas import InputError, limits
 from tests.replay.archives import FORM, JSON, archive, document, recorded
 from tests.replay.warcs import AT, LEFT, SITE, again, answers, asks

@@ -10,10 +10,10 @@ from functools import partial
 import pytest
 import zstandard
 
-from replay import warc_records
-from replay.exchanges import Archive, header
-from replay.warc import read_warc
-from replay.warc_unpacking import dechunked
+from replay.archive import warc_records
+from replay.archive.exchanges import Archive, header
+from replay.archive.warc import read_warc
+from replay.archive.warc_unpacking import dechunked
 from schemas import limits
 from tests.replay.warcs import AT, LEFT, SITE, again, answers, asks, chunks, record
 

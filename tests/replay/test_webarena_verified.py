@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from demotape.cli import main
 from recorder import Recording
-from replay.reading import read_archive, read_recording
+from replay.archive.reading import read_archive, read_recording
 from tests.support.site import Site
 
 SHOP = """<!DOCTYPE html><title>Shop</title>

@@ -4,7 +4,7 @@ import asyncio
 
 from pipeline import refresh
 from recorder import Recording
-from replay import running
+from replay.running import running
 
 PAGE = """<!DOCTYPE html><title>Workers</title><p id=one></p><p id=two></p><button>Ask</button><script>
 const byId = (id) => document.getElementById(id);

@@ -5,7 +5,7 @@ from playwright.async_api import async_playwright
 
 from recorder import Recorder, Recording
 from recorder.browser import launch
-from replay.offline import context_options
+from replay.running.offline import context_options
 
 SIZE = {"width": 1180, "height": 640}
 

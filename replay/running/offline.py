@@ -10,8 +10,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from recorder.browser import launch
 from recorder.reader import Recording
-
-from .server import ReplayServer
+from replay.serving.server import ReplayServer
 
 _VIEWPORT = {"width": 1280, "height": 720}
 _STORAGE = """(() => {

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from functools import cache
 
+from replay.archive.exchanges import Archive, Recorded, header
 from schemas import DemotapeError
-
-from .exchanges import Archive, Recorded, header
 
 StableParts = Callable[[str], bool]  # whether a recorded value cannot vary by itself, however it looks
 WALL = (978_307_200, 2_000_000_000)  # seconds since 1970 that count as a time of now: 2001 to 2033

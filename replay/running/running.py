@@ -24,6 +24,10 @@ from recorder import Recorder
 from recorder.browser.tab import Tab
 from recorder.building.idle_snapshot import IdleSnapshot
 from recorder.reader import Recording
+from replay.archive.exchanges import Archive
+from replay.archive.reading import read_recording
+from replay.serving.server import ReplayServer
+from replay.serving.volatile_values import everything_stable, not_of_the_page
 from schemas import InputError
 from schemas.proof import VERDICTS
 from schemas.types import Demonstration, Provenance, State
@@ -31,15 +35,11 @@ from schemas.types import Demonstration, Provenance, State
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, describe_scroll, facts, worst
 from .edit_differences import edit_reasons
-from .exchanges import Archive
 from .finding import ElementMatch, ElementNotFound
 from .offline import open_browser, open_context
 from .pictures import Pictures
-from .reading import read_recording
 from .run_report import Outcome, Result, downgrade_edited
-from .server import ReplayServer
 from .timers import inspection_times, run_timers
-from .volatile_values import everything_stable, not_of_the_page
 
 _POLL_INTERVAL_S = 0.025  # seconds between two looks at a page
 _QUIET = 0.06  # seconds without a request after which the network rests

@@ -13,12 +13,12 @@ from urllib.parse import urldefrag, urlsplit
 
 import h11
 
+from replay.archive.exchanges import Archive, Headers, Request, header
 from schemas import InputError
 
 from .answering import Answer, answer, is_beacon, missing, preflight
 from .certificates import Authority
 from .channels import Channels, event_stream, serve_websocket
-from .exchanges import Archive, Headers, Request, header
 from .matching import Session
 
 _MOST_LISTED = 10_000  # requests that were not recorded, by address

@@ -10,7 +10,8 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from pathlib import Path
 
-from .exchanges import Headers, Recorded, Request, header, is_text
+from replay.archive.exchanges import Headers, Recorded, Request, header, is_text
+
 from .matching import Match
 
 _LEFT_OUT = frozenset((

@@ -20,14 +20,13 @@ from pipeline.turns.first_state import first_state
 from recorder import Recorder
 from recorder.browser import launch_context
 from recorder.reader import Recording
+from replay.archive.reading import read_recording
+from replay.running.offline import context_options, give_cookies, give_storage, offline_arguments, without_location
+from replay.serving.server import ReplayServer
 from schemas import DemotapeError, InputError
 from schemas.addresses import split_address
 from schemas.outcome_types import Outcome
 from schemas.types import Provenance, State
-
-from .offline import context_options, give_cookies, give_storage, offline_arguments, without_location
-from .reading import read_recording
-from .server import ReplayServer
 
 _LOADED = 10.0  # seconds that the start page may take
 

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from replay.archive.exchanges import Recorded, Request, header
+
 from . import variants
 from .addresses import ONE_MISSING, Address, query_likeness
 from .bodies import Pair, Tally, has_stand_in, likeness, outline
-from .exchanges import Recorded, Request, header
 from .session_history import Queue, SessionHistory, is_save
 from .volatile_values import ServedValues, StableParts, content, is_made, varies_by_name
 

@@ -12,7 +12,7 @@ from websockets.http11 import Request as WebSocketRequest
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from .exchanges import Channel, Headers, Message, Recorded
+from replay.archive.exchanges import Channel, Headers, Message, Recorded
 
 _LONGEST_WAIT = 0.1  # seconds between two messages: a session is served faster than it was
 _RETRY_MS = 50  # milliseconds after which a browser is to ask again for a stream that ended

@@ -3,8 +3,9 @@ a script, a fragment for htmx. It is a preference: a request that says something
 
 from collections.abc import Iterable
 
+from replay.archive.exchanges import Headers, Recorded, header
+
 from .bodies import fits
-from .exchanges import Headers, Recorded, header
 
 HEADERS = ("accept", "x-requested-with", "hx-request", "hx-target", "turbo-frame", "x-pjax", "x-inertia", "rsc",
            "next-router-prefetch", "sec-fetch-dest", "x-http-method-override")

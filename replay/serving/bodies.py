@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl
 
+from replay.archive.multipart import Part, parts
 from schemas import REDACTED
 
-from .multipart import Part, parts
 from .volatile_values import StableParts, is_made, made_words, masked, may_vary, nothing_stable, varies_by_name
 
 STAND_IN = re.compile(r"demotape-secret-[0-9]+")

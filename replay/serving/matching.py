@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from urllib.parse import quote
 
+from replay.archive.exchanges import Archive, Recorded, Request
+
 from .addresses import Address, address, is_wild, path_likeness, query_likeness
 from .bodies import LARGEST, Pair, compare, made_values
 from .candidates import MAX_INEXACT_SCORE, MIN_SCORE, IncomingRequest, RequestGroup, ScoredIndex, SharedExchanges
-from .exchanges import Archive, Recorded, Request
 from .session_history import Queue, SessionHistory
 from .volatile_values import ServedValues, content, is_made_segment
 

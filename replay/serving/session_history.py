@@ -8,9 +8,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 
+from replay.archive.exchanges import Recorded, header
+
 from .addresses import origin
 from .bodies import is_query
-from .exchanges import Recorded, header
 from .volatile_values import content
 
 READING = ("GET", "HEAD", "OPTIONS")
