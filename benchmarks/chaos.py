@@ -33,9 +33,9 @@ from typing import Any
 from sqlalchemy import select
 
 from curator_web.db.database import Database, open_database
-from curator_web.db.job_models import DONE, JOB_FAILED, Job
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.core import Demonstration
+from curator_web.db.models.job_models import DONE, JOB_FAILED, Job
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.storage.opening import open_store
 from curator_web.users import add_user
 from tests.support import databases, killing, s3_services

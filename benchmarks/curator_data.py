@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import insert, update
 
 from curator_web.db.database import open_database
-from curator_web.db.models import BaseTurns, Demonstration, DemonstrationText, Facet, User
-from curator_web.demonstrations import facets, search_index, validation_cache
-from curator_web.demonstrations.summary import counts
+from curator_web.db.models.core import BaseTurns, Demonstration, DemonstrationText, Facet, User
+from curator_web.demonstrations.library import facets, search_index, validation_cache
+from curator_web.demonstrations.library.summary import counts
 from curator_web.users import add_user, projects, set_password
 from schemas.types import Box, Turn
 from schemas.types import Demonstration as Turns

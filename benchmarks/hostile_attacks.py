@@ -15,7 +15,7 @@ from playwright.sync_api import Error as PlaywrightError
 from schemathesis import GenerationMode
 from sqlalchemy import select
 
-from curator_web.db.job_models import Job
+from curator_web.db.models.job_models import Job
 from recorder.writer import RecordingWriter
 from schemas.chromium import find_chromium, sandbox_arguments
 from tests.support.curator_fixtures import STARTED, action, element, manifest, pointer

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 from curator_web.db.database import open_database
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import add_user
 from tests.support import databases, killing

@@ -23,7 +23,7 @@ from typing import Any
 
 from playwright.async_api import async_playwright
 
-from demotape.outcome_commands import proposed
+from demotape.commands.outcome_commands import proposed
 from demotape.site import serve
 from pipeline import refresh
 from pipeline.outcomes.checking import score

@@ -25,7 +25,7 @@ from urllib.parse import urlencode
 from sqlalchemy import delete, update
 
 from curator_web.db.database import open_database
-from curator_web.db.models import SignInAttempts, User
+from curator_web.db.models.core import SignInAttempts, User
 from curator_web.users import add_user, set_password
 from curator_web.users.sign_in_attempts import AT_ONE_NAME, FROM_ONE_ADDRESS
 from tests.support import databases

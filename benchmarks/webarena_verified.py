@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from demotape.outcome_tasks import write_run
+from demotape.commands.outcome_tasks import write_run
 from pipeline.outcomes import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, PageState, of_recording

@@ -34,7 +34,7 @@ from .api import uploads as api_uploads
 from .api import webhooks as api_webhooks
 from .db import timeouts
 from .db.database import open_database
-from .demonstrations.library import Imported
+from .demonstrations.library.library import Imported
 from .jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, queue, recounts, replays, upload_service
 from .jobs.queue import Jobs, Work
 from .jobs.replays import RunAgain

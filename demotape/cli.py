@@ -12,7 +12,7 @@ import click
 from schemas import DemotapeError, InputError
 from schemas.actors import ACTORS
 
-from . import (
+from .commands import (
     admin_commands,
     agent_commands,
     data_set_commands,
@@ -25,13 +25,13 @@ from . import (
     task_commands,
     user_commands,
 )
-from .next_task import of_tasks
-from .terminal import DATA, console, errors, of_app, printable
-from .terminal import PATH as _PATH
-from .terminal import complain as _complain
-from .terminal import open_app as _open
-from .terminal import print_line as _tell
-from .terminal import progress as _progress
+from .commands.next_task import of_tasks
+from .commands.terminal import DATA, console, errors, of_app, printable
+from .commands.terminal import PATH as _PATH
+from .commands.terminal import complain as _complain
+from .commands.terminal import open_app as _open
+from .commands.terminal import print_line as _tell
+from .commands.terminal import progress as _progress
 
 
 class _Commands(click.Group):
@@ -104,8 +104,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
     import asyncio
 
-    from .next_task import take_task
-    from .provenance import with_answers
+    from .commands.next_task import take_task
+    from .commands.provenance import with_answers
     from .recording import record as record_live
 
     if following:
@@ -162,7 +162,7 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
     """
     from pipeline import batch
 
-    from .video_location import parse_location
+    from .commands.video_location import parse_location
 
     without = (("chat",) * without_chat + ("video",) * without_video + ("speech",) * without_speech
                + ("place",) * without_place)

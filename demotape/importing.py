@@ -10,8 +10,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.demonstrations import owners
-from curator_web.demonstrations.library import Imported, import_recording
+from curator_web.demonstrations.library import owners
+from curator_web.demonstrations.library.library import Imported, import_recording
 from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND

@@ -1,0 +1,1 @@
+"""Account, project and services of a request, which pages and API share."""

@@ -10,7 +10,7 @@ from flask_login import LoginManager, UserMixin, current_user, login_user, logou
 from werkzeug import Response
 
 from curator_web import users
-from curator_web.db.models import LEAD, User
+from curator_web.db.models.core import LEAD, User
 from curator_web.errors import ErrorText, NotAllowed, NotSignedIn
 from curator_web.users import Account, tokens, web_sessions
 

@@ -9,15 +9,15 @@ from sqlalchemy import select
 from werkzeug import Response
 
 from curator_web.db.database import Database
-from curator_web.db.deletion_models import Deletion
-from curator_web.db.filter_models import SavedFilter
-from curator_web.db.job_models import Job
-from curator_web.db.models import COPIES, LEAD, Comment, Demonstration
-from curator_web.db.notification_models import Notification
-from curator_web.db.project_settings_models import ExportPreset
-from curator_web.db.task_models import Task
-from curator_web.db.webhook_models import Webhook, WebhookDelivery
-from curator_web.demonstrations import visibility
+from curator_web.db.models.core import COPIES, LEAD, Comment, Demonstration
+from curator_web.db.models.deletion_models import Deletion
+from curator_web.db.models.filter_models import SavedFilter
+from curator_web.db.models.job_models import Job
+from curator_web.db.models.notification_models import Notification
+from curator_web.db.models.project_settings_models import ExportPreset
+from curator_web.db.models.task_models import Task
+from curator_web.db.models.webhook_models import Webhook, WebhookDelivery
+from curator_web.demonstrations.leases import visibility
 from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import LAST_ID
 from curator_web.users import Account, projects

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from curator_web.db.models import ISSUER_LENGTH, ROLES
+from curator_web.db.models.core import ISSUER_LENGTH, ROLES
 from curator_web.errors import InputError
 
 from .security import LOOPBACK

@@ -4,7 +4,7 @@ from marshmallow import Schema, fields
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.figures import figures
+from curator_web.demonstrations.measuring.figures import figures
 
 from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED

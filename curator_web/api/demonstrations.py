@@ -14,10 +14,11 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.db.models import KEY_LENGTH, ORDERS, STATUSES
-from curator_web.demonstrations import editing, library, workflow
-from curator_web.demonstrations.listing import COUNT_LIMIT, Page, listing, read_filter
-from curator_web.demonstrations.replay_proofs import STATES
+from curator_web.db.models.core import KEY_LENGTH, ORDERS, STATUSES
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library.replay_proofs import STATES
+from curator_web.demonstrations.listing.listing import COUNT_LIMIT, Page, listing, read_filter
+from curator_web.demonstrations.workflow import editing, workflow
 from schemas import DemonstrationSchema, EditSchema
 from schemas.parts import Strict
 from schemas.types import Demonstration

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import lead
 from curator_web.access.services import services
-from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
+from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets
 from curator_web.jobs.export_request import ExportRequestSchema
 from schemas.parts import Strict

@@ -7,9 +7,9 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.db.filter_models import FILTER_NAME_LENGTH
-from curator_web.demonstrations import saved_filters
-from curator_web.demonstrations.listing import read_filter
+from curator_web.db.models.filter_models import FILTER_NAME_LENGTH
+from curator_web.demonstrations.listing import saved_filters
+from curator_web.demonstrations.listing.listing import read_filter
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -6,8 +6,8 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.db.job_models import JOB_STATES
-from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
+from curator_web.db.models.job_models import JOB_STATES
+from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets, exporting
 from curator_web.jobs.export_request import ExportRequestSchema
 

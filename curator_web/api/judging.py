@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import judging, verdicts
+from curator_web.demonstrations.listing import judging, verdicts
 from pipeline.judging.judgements import JudgementSchema
 from schemas.parts import Strict
 

@@ -6,7 +6,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.db.notification_models import KINDS
+from curator_web.db.models.notification_models import KINDS
 from curator_web.notifications import reading
 from schemas.parts import Strict
 

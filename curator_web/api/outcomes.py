@@ -7,7 +7,8 @@ from marshmallow import Schema, fields
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.demonstrations import library, outcomes, workflow
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.workflow import outcomes, workflow
 from curator_web.errors import NotFound
 from curator_web.jobs import outcome_trials
 from schemas.outcome import OutcomeCheckSchema, OutcomeSchema

@@ -7,9 +7,11 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.db.pair_models import OUTCOMES
-from curator_web.demonstrations import leases, pairing, pairs
-from curator_web.demonstrations.agreement import agreement
+from curator_web.db.models.pair_models import OUTCOMES
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library import pairs
+from curator_web.demonstrations.measuring.agreement import agreement
+from curator_web.demonstrations.workflow import pairing
 from schemas.parts import Strict
 
 from .bodies import Blueprint

@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead, manager
 from curator_web.access.services import services
-from curator_web.db.models import PROJECT_NAME_LENGTH, ROLES, Project
+from curator_web.db.models.core import PROJECT_NAME_LENGTH, ROLES, Project
 from curator_web.jobs import recounts
 from curator_web.users import project_settings, projects
 from schemas.parts import Strict

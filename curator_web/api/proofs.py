@@ -5,7 +5,7 @@ from marshmallow import fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import library, replay_proofs
+from curator_web.demonstrations.library import library, replay_proofs
 from curator_web.errors import NotFound
 from curator_web.jobs import replays
 from schemas.parts import Strict

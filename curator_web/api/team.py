@@ -8,9 +8,11 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate, valida
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.db.models import COMMENT_KINDS, STATUSES
-from curator_web.demonstrations import bulk, comments, deleting, leases, moving, workflow
-from curator_web.demonstrations.listing import exact_filter
+from curator_web.db.models.core import COMMENT_KINDS, STATUSES
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.listing import comments, deleting, moving
+from curator_web.demonstrations.listing.listing import exact_filter
+from curator_web.demonstrations.workflow import bulk, workflow
 from curator_web.jobs import bulk_changes
 from schemas.parts import Strict
 

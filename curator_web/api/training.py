@@ -7,7 +7,9 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import differences, leases, training, training_attempts
+from curator_web.demonstrations.leases import leases, training_attempts
+from curator_web.demonstrations.measuring import differences
+from curator_web.demonstrations.workflow import training
 from schemas.parts import Strict
 
 from .bodies import Blueprint

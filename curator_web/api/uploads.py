@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account as asking
 from curator_web.access.services import services
-from curator_web.db.models import ROLES, UPLOAD_STATES
+from curator_web.db.models.core import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
 from curator_web.jobs.upload_service import UploadService, UploadStatus, require_length
 from curator_web.users import projects

@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import lead
 from curator_web.access.services import services
-from curator_web.db.webhook_models import DELIVERY_STATES, OFF, ON
+from curator_web.db.models.webhook_models import DELIVERY_STATES, OFF, ON
 from curator_web.webhooks import addresses
 from curator_web.webhooks.events import EVENTS
 from schemas.parts import Strict

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy.orm import Session
 
-from .models import AuditLine
+from .models.core import AuditLine
 
 
 def note(session: Session, user_name: str, action: str, demonstration_id: str | None = None, **details) -> None:

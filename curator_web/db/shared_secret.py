@@ -6,7 +6,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from .database import Database
-from .models import Setting
+from .models.core import Setting
 
 NAME = "secret-key"
 

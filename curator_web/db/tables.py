@@ -39,7 +39,7 @@ from schemas.backup_types import Column, Table
 
 from .columns import UtcTime
 from .database import REVISION
-from .models import MAIN
+from .models.core import MAIN
 
 BATCH = 1000
 TRIGRAMS = "demonstration_trigrams"  # and the tables that SQLite makes behind it; triggers fill them

@@ -4,10 +4,10 @@ from dataclasses import asdict
 from typing import Any
 
 from curator_web.db.database import Database
-from curator_web.db.job_models import Job
-from curator_web.db.models import ACTIVE, LEAD, User
-from curator_web.demonstrations import bulk
-from curator_web.demonstrations.listing import Filter, exact_filter
+from curator_web.db.models.core import ACTIVE, LEAD, User
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.listing.listing import Filter, exact_filter
+from curator_web.demonstrations.workflow import bulk
 from curator_web.errors import ErrorText, NotAllowed
 from curator_web.users import Account, has_accounts, members
 

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import Project
-from curator_web.db.project_settings_models import PRESET_NAME_LENGTH, ExportPreset
+from curator_web.db.models.core import Project
+from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH, ExportPreset
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account, project_settings
 from curator_web.users.projects import require_lead

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from curator_web.db.models import STATUSES
+from curator_web.db.models.core import STATUSES
 from pipeline.export import GRAMMARS, Rule, RuleSchema, Selection, format_names, make_rule
 from pipeline.privacy.finding import KINDS
 from schemas.actors import ACTORS

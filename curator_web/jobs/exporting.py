@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from curator_web.db.database import Database
-from curator_web.db.job_models import Job
-from curator_web.demonstrations import damage
-from curator_web.demonstrations.library import exportable, selected
-from curator_web.demonstrations.reported_secrets import reported_secrets
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library import damage
+from curator_web.demonstrations.library.library import exportable, selected
+from curator_web.demonstrations.library.reported_secrets import reported_secrets
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import RecordingStore
 from pipeline.export import InOrder, LeftOut, export

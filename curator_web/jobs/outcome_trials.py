@@ -5,9 +5,10 @@ from typing import Any
 from sqlalchemy import select
 
 from curator_web.db.database import Database
-from curator_web.db.job_models import QUEUED, RUNNING, Job
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations import library, outcomes
+from curator_web.db.models.core import Demonstration
+from curator_web.db.models.job_models import QUEUED, RUNNING, Job
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.workflow import outcomes
 from curator_web.errors import DemotapeError, ErrorText, InputError, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account

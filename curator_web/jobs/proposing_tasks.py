@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from curator_web.db.database import Database
-from curator_web.db.job_models import Job
+from curator_web.db.models.job_models import Job
 from curator_web.errors import ErrorText, InputError
 from curator_web.tasks import proposing
 from curator_web.tasks.proposing import ProposalRequest

@@ -20,8 +20,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.job_models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
-from curator_web.db.models import MAIN
+from curator_web.db.models.core import MAIN
+from curator_web.db.models.job_models import DONE, JOB_FAILED, QUEUED, RUNNING, Job
 from curator_web.errors import (
     Conflict,
     DatabaseUnavailable,

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from curator_web.db.database import Database
-from curator_web.db.job_models import Job
-from curator_web.demonstrations import recounting
-from curator_web.demonstrations.recounting import KIND
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library import recounting
+from curator_web.demonstrations.library.recounting import KIND
 from curator_web.tasks import expected_end
 from curator_web.users import Account, project_settings
 

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.job_models import QUEUED, RUNNING, Job
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations import library, replay_proofs
+from curator_web.db.models.core import Demonstration
+from curator_web.db.models.job_models import QUEUED, RUNNING, Job
+from curator_web.demonstrations.library import library, replay_proofs
 from curator_web.errors import Conflict, DemotapeError, ErrorText, InputError, NotFound, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account

@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.job_models import DONE, JOB_FAILED, Job
-from curator_web.db.models import BaseTurns, Demonstration, Upload
-from curator_web.demonstrations.damage import blobs_of
+from curator_web.db.models.core import BaseTurns, Demonstration, Upload
+from curator_web.db.models.job_models import DONE, JOB_FAILED, Job
+from curator_web.demonstrations.library.damage import blobs_of
 from curator_web.errors import NotFound, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND

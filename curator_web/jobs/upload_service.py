@@ -19,9 +19,19 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.job_models import DONE, JOB_FAILED, Job
-from curator_web.db.models import FAILED, ID_LENGTH, IMPORTED, MAIN, PROCESSING, RECEIVING, Upload, UploadedChunk, User
-from curator_web.demonstrations.library import Imported
+from curator_web.db.models.core import (
+    FAILED,
+    ID_LENGTH,
+    IMPORTED,
+    MAIN,
+    PROCESSING,
+    RECEIVING,
+    Upload,
+    UploadedChunk,
+    User,
+)
+from curator_web.db.models.job_models import DONE, JOB_FAILED, Job
+from curator_web.demonstrations.library.library import Imported
 from curator_web.errors import Conflict, InputError, NotFound
 from curator_web.storage.files import Files
 from curator_web.storage.recordings import ID, RecordingStore

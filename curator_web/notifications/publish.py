@@ -7,10 +7,10 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from curator_web.db.job_models import JOB_FAILED as FAILED
-from curator_web.db.job_models import Job
-from curator_web.db.models import ACTIVE, LEAD, QUESTION, Comment, Demonstration, Member, User
-from curator_web.db.notification_models import (
+from curator_web.db.models.core import ACTIVE, LEAD, QUESTION, Comment, Demonstration, Member, User
+from curator_web.db.models.job_models import JOB_FAILED as FAILED
+from curator_web.db.models.job_models import Job
+from curator_web.db.models.notification_models import (
     ANSWERED,
     ASKED,
     ASSIGNED,
@@ -25,8 +25,8 @@ from curator_web.db.notification_models import (
     WEBHOOK_OFF,
     Notification,
 )
-from curator_web.db.task_models import ACCEPTED, REFUSED, Task
-from curator_web.db.task_models import RETURNED as TASK_SENT_BACK
+from curator_web.db.models.task_models import ACCEPTED, REFUSED, Task
+from curator_web.db.models.task_models import RETURNED as TASK_SENT_BACK
 
 from . import mentions
 

@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Select, and_, delete, func, literal, select, update
 
 from curator_web.db.database import Database
-from curator_web.db.job_models import Job
-from curator_web.db.models import COPIES, Comment, Demonstration, Member
-from curator_web.db.notification_models import Notification
-from curator_web.db.task_models import Task
+from curator_web.db.models.core import COPIES, Comment, Demonstration, Member
+from curator_web.db.models.job_models import Job
+from curator_web.db.models.notification_models import Notification
+from curator_web.db.models.task_models import Task
 from curator_web.errors import ErrorText, NotFound
 from curator_web.users import Account
 

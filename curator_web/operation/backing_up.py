@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import shared_secret, tables
 from curator_web.db.database import Database
-from curator_web.db.models import Demonstration
+from curator_web.db.models.core import Demonstration
 from curator_web.errors import NotFound
 from curator_web.jobs import upload_service
 from curator_web.storage.files import Files, FolderFiles

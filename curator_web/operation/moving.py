@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import RECEIVING, Upload
+from curator_web.db.models.core import RECEIVING, Upload
 from curator_web.errors import DemotapeError, InputError
 from curator_web.jobs import upload_service
 from curator_web.storage.files import Files

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit, tables
 from curator_web.db.database import migrate, open_database
-from curator_web.db.job_models import DONE, Job
-from curator_web.db.models import RECEIVING, Upload, UploadedChunk
+from curator_web.db.models.core import RECEIVING, Upload, UploadedChunk
+from curator_web.db.models.job_models import DONE, Job
 from curator_web.errors import InputError, NotFound
 from curator_web.jobs import upload_service
 from curator_web.storage.recordings import RecordingStore

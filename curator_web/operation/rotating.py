@@ -7,7 +7,7 @@ from sqlalchemy import delete
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import SignInAttempts, WebSession
+from curator_web.db.models.core import SignInAttempts, WebSession
 from curator_web.storage.recordings import RecordingStore
 from curator_web.storage.session_key import session_key, set_session_key
 from curator_web.users import BY_COMMAND, second_factor

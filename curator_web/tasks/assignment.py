@@ -7,8 +7,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import INVALID, Demonstration, Project
-from curator_web.db.task_models import ACCEPTED, GIVEN_BACK, RECORDED, TAKEN, UNACHIEVABLE, Assignment, Task
+from curator_web.db.models.core import INVALID, Demonstration, Project
+from curator_web.db.models.task_models import ACCEPTED, GIVEN_BACK, RECORDED, TAKEN, UNACHIEVABLE, Assignment, Task
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import LOCAL, Account
 from schemas.text import storable

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import INVALID, Demonstration
-from curator_web.db.task_models import (
+from curator_web.db.models.core import INVALID, Demonstration
+from curator_web.db.models.task_models import (
     ACCEPTED,
     CATEGORY_LENGTH,
     PROPOSED,

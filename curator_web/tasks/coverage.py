@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from sqlalchemy import case, func, select
 
 from curator_web.db.database import Database
-from curator_web.db.models import INVALID, Demonstration
-from curator_web.db.task_models import ACCEPTED, Task
+from curator_web.db.models.core import INVALID, Demonstration
+from curator_web.db.models.task_models import ACCEPTED, Task
 
 KINDS = ("site", "category", "difficulty")
 MAX_ROWS = 100  # rows of each kind

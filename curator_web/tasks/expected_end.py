@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import Project
-from curator_web.db.task_models import TAKEN, Assignment, Task
+from curator_web.db.models.core import Project
+from curator_web.db.models.task_models import TAKEN, Assignment, Task
 from curator_web.users import Account
 from curator_web.users.projects import require_lead
 

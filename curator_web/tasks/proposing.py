@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import select
 
 from curator_web.db.database import Database
-from curator_web.db.task_models import ACCEPTED, CATEGORY_LENGTH, Task
+from curator_web.db.models.task_models import ACCEPTED, CATEGORY_LENGTH, Task
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from curator_web.users.projects import require_lead

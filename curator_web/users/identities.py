@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import ACTIVE, ISSUER_LENGTH, SUBJECT_LENGTH, Identity, User
+from curator_web.db.models.core import ACTIVE, ISSUER_LENGTH, SUBJECT_LENGTH, Identity, User
 from curator_web.errors import ErrorText, NotSignedIn
 
 from . import members

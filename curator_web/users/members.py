@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from curator_web.db.models import ACTIVE, COPIES, LEAD, Demonstration, Member, Project, User
-from curator_web.db.task_models import GIVEN_BACK, TAKEN, Assignment, Task
+from curator_web.db.models.core import ACTIVE, COPIES, LEAD, Demonstration, Member, Project, User
+from curator_web.db.models.task_models import GIVEN_BACK, TAKEN, Assignment, Task
 from curator_web.errors import ErrorText, InputError
 
 

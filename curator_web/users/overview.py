@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from sqlalchemy import func, select
 
 from curator_web.db.database import Database
-from curator_web.db.models import REMOVED, Token, User, WebSession
+from curator_web.db.models.core import REMOVED, Token, User, WebSession
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from sqlalchemy import delete
 
 from curator_web.db.database import Database
-from curator_web.db.key_models import OwnKeys
+from curator_web.db.models.key_models import OwnKeys
 from curator_web.errors import ErrorText, InputError
 
 LENGTH = 20  # characters in which a key is written

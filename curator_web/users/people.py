@@ -9,8 +9,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.key_models import OwnKeys
-from curator_web.db.models import (
+from curator_web.db.models.core import (
     ACTIVE,
     ANNOTATOR,
     DISABLED,
@@ -25,6 +24,7 @@ from curator_web.db.models import (
     SecondFactor,
     User,
 )
+from curator_web.db.models.key_models import OwnKeys
 from curator_web.errors import ErrorText, InputError
 
 from . import members, passwords, tokens, web_sessions

@@ -13,8 +13,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import Project
-from curator_web.db.project_settings_models import ProjectSettings
+from curator_web.db.models.core import Project
+from curator_web.db.models.project_settings_models import ProjectSettings
 from curator_web.errors import ErrorText, InputError
 from pipeline.checks import UNUSED_INTENT, all_kinds
 from pipeline.export import RuleSchema, make_rule

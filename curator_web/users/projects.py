@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import (
+from curator_web.db.models.core import (
     ACTIVE,
     LEAD,
     PROJECT_NAME_LENGTH,

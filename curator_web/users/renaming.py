@@ -5,23 +5,14 @@ from typing import Any
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from curator_web.db import (  # so that all tables are known
-    audit,
-    deletion_models,  # noqa: F401
+from curator_web.db import audit
+from curator_web.db.database import Database
+from curator_web.db.models import (
     filter_models,
     job_models,
-    judging_models,  # noqa: F401
-    key_models,  # noqa: F401
-    notification_models,  # noqa: F401
-    pair_models,  # noqa: F401
     project_settings_models,
-    proof_models,  # noqa: F401
-    task_models,  # noqa: F401
-    training_models,  # noqa: F401
-    webhook_models,  # noqa: F401
 )
-from curator_web.db.database import Database
-from curator_web.db.models import REMOVED, AuditLine, Base, Facet, SecondFactor, User
+from curator_web.db.models.core import REMOVED, AuditLine, Base, Facet, SecondFactor, User
 from curator_web.errors import InputError
 
 from . import web_sessions

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit, sealing
 from curator_web.db.database import Database
-from curator_web.db.models import SecondFactor
+from curator_web.db.models.core import SecondFactor
 from curator_web.errors import ErrorText, InputError
 
 SEALED = "second factor"

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db.columns import UtcTime
 from curator_web.db.database import Database
-from curator_web.db.models import SignInAttempts
+from curator_web.db.models.core import SignInAttempts
 from curator_web.errors import ErrorText, TooManyAttempts
 
 AT_ONE_NAME = 10  # within the time below; as many more in each browser in which that name has signed in before

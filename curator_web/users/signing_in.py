@@ -1,7 +1,7 @@
 """Signing in with a name and a password, and with a second factor where the user has one."""
 
 from curator_web.db.database import Database
-from curator_web.db.models import ACTIVE, User
+from curator_web.db.models.core import ACTIVE, User
 from curator_web.errors import Busy, ErrorText, NotSignedIn
 
 from . import passwords

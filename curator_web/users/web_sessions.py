@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models import ACTIVE, BROWSER_LENGTH, User, WebSession
+from curator_web.db.models.core import ACTIVE, BROWSER_LENGTH, User, WebSession
 from curator_web.errors import ErrorText, NotSignedIn
 
 LASTS = timedelta(days=14)  # after its last use

@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from curator_web.db.job_models import DONE, Job
-from curator_web.db.models import APPROVED, INVALID, RETURNED, SUBMITTED, VALIDATED, Comment, Demonstration
-from curator_web.db.webhook_models import ON, WAITING, Webhook, WebhookDelivery
+from curator_web.db.models.core import APPROVED, INVALID, RETURNED, SUBMITTED, VALIDATED, Comment, Demonstration
+from curator_web.db.models.job_models import DONE, Job
+from curator_web.db.models.webhook_models import ON, WAITING, Webhook, WebhookDelivery
 
 COMMENT, EXPORT_DONE, IMPORT_DONE, IMPORT_FAILED = (
     "comment.added", "export.done", "import.done", "import.failed")

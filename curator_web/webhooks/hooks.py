@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit, sealing
 from curator_web.db.database import Database
-from curator_web.db.models import Project
-from curator_web.db.webhook_models import GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
+from curator_web.db.models.core import Project
+from curator_web.db.models.webhook_models import GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import require_lead

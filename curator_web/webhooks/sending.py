@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
+from curator_web.db.models.webhook_models import DELIVERED, GIVEN_UP, OFF, ON, WAITING, Webhook, WebhookDelivery
 from curator_web.notifications import publish
 from curator_web.users import BY_COMMAND
 

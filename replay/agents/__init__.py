@@ -1,0 +1,1 @@
+"""Recorded tasks as environments for agents."""

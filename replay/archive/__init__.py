@@ -1,0 +1,1 @@
+"""What a session's requests were answered with: reading and writing archives."""

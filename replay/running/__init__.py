@@ -1,0 +1,1 @@
+"""Running a demonstration in a served archive, and comparing states."""

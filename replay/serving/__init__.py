@@ -1,0 +1,1 @@
+"""Serving an archive: matching requests and answering them."""

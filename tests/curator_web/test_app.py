@@ -11,10 +11,10 @@ import pytest
 
 from curator_web import create_app, server
 from curator_web.access.security import PAGE_POLICY, SNAPSHOT_POLICY
-from curator_web.demonstrations.editing import add_edit, edit_log
-from curator_web.demonstrations.library import current, exportable, import_recording
-from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.library.library import current, exportable, import_recording
+from curator_web.demonstrations.listing.listing import Filter, listing
+from curator_web.demonstrations.workflow.editing import add_edit, edit_log
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import Conflict, NotFound
 from curator_web.users import Account
 from pipeline.export import Selection, order_key
@@ -349,7 +349,7 @@ def test_port_that_is_taken_gives_one_line(app):
 
 
 def test_failures_have_pages_and_tell_nothing(client, app, monkeypatch):
-    monkeypatch.setattr("curator_web.demonstrations.library.review", lambda *_: 1 / 0)
+    monkeypatch.setattr("curator_web.demonstrations.library.library.review", lambda *_: 1 / 0)
     page = client.get("/demonstrations/rec-1")
     assert page.status_code == 500 and b"division" not in page.data and b"Something went wrong" in page.data
     assert client.get("/nowhere").status_code == 404

@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner
 
 from curator_web.db.database import open_database
-from curator_web.db.job_models import Job
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.jobs import upkeep
 from curator_web.storage.opening import open_store
 from demotape.cli import main

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations.library import current, import_recording, listed
+from curator_web.demonstrations.library.library import current, import_recording, listed
 from demotape.client import Client, Refused
 from pipeline.judging.model_judge import Judgement
 from tests.support.curator_fixtures import make_recording, serving

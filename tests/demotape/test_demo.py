@@ -20,7 +20,7 @@ import weblinx
 from playwright.sync_api import expect, sync_playwright
 
 from curator_web import create_app
-from curator_web.demonstrations.library import current
+from curator_web.demonstrations.library.library import current
 from curator_web.users import add_user
 from demotape.site import miniwob_folder, serve
 from pipeline.verify import verify

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from curator_web.jobs import export_presets
 from curator_web.users import Account, project_settings
 from demotape.cli import main
-from demotape.terminal import open_app
+from demotape.commands.terminal import open_app
 from pipeline.export.grammars.table import GRAMMARS
 from tests.support.curator_fixtures import make_recording
 

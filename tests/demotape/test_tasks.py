@@ -8,9 +8,10 @@ from click.testing import CliRunner
 from curator_web import create_app
 from curator_web.tasks import bank
 from curator_web.users import Account
-from demotape import next_task, recording
+from demotape import recording
 from demotape.cli import main
 from demotape.client import Client, Refused
+from demotape.commands import next_task
 from schemas import InputError
 from tests.support.curator_fixtures import serving
 from tests.support.team_fixtures import add_people

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from curator_web import create_app, default_db_url
 from curator_web.db.database import open_database
-from curator_web.demonstrations.library import current
+from curator_web.demonstrations.library.library import current
 from demotape.cli import main
 from pipeline.export import Source, export
 from schemas import INTENTS

@@ -19,7 +19,7 @@ from playwright.async_api import async_playwright
 from werkzeug.serving import make_server
 
 from curator_web import create_app
-from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.listing.listing import listing
 from curator_web.tasks import bank, expected_end
 from curator_web.users import Account, add_user, projects
 from demotape.importing import import_package

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import replay_proofs
-from curator_web.demonstrations.library import import_recording, listed
+from curator_web.demonstrations.library import replay_proofs
+from curator_web.demonstrations.library.library import import_recording, listed
 from demotape.rerun import run_again
 from pipeline import process, proofs, refresh
 from pipeline.cache import derived

@@ -10,9 +10,9 @@ from marshmallow import fields
 from sqlalchemy import text
 
 from curator_web.db.database import open_database
-from curator_web.demonstrations import library
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library.library import current, import_recording
+from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.storage.recordings import RecordingStore
 from pipeline import processing, refresh
 from pipeline.export import Source, export

@@ -18,7 +18,7 @@ from flask import Flask
 
 from curator_web import server
 from curator_web.db.database import Database
-from curator_web.demonstrations.library import current
+from curator_web.demonstrations.library.library import current
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
 from pipeline.cache.inputs import hash_file

@@ -3,7 +3,7 @@
 from typing import Any
 
 from curator_web.db.database import Database
-from curator_web.demonstrations import adjudicating, workflow
+from curator_web.demonstrations.workflow import adjudicating, workflow
 from curator_web.users import Account
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from sqlalchemy import select
 
 from curator_web.db.database import open_database
-from curator_web.db.models import Edit
-from curator_web.demonstrations.library import review
+from curator_web.db.models.core import Edit
+from curator_web.demonstrations.library.library import review
 from pipeline.turns.edits import apply_edits
 
 from .gunicorns import Gunicorn

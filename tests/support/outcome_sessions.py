@@ -9,7 +9,7 @@ from flask import Flask
 from playwright.async_api import Page
 
 from curator_web import create_app
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from pipeline import process
 from tests.conftest import RecordingBrowser
 from tests.support.site import Site

@@ -6,15 +6,16 @@ from typing import Any
 
 from sqlalchemy import update
 
-from curator_web.db.task_models import Task
-from curator_web.db.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
-from curator_web.demonstrations import judging, training, verdicts
-from curator_web.demonstrations.comments import add_comment
-from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.leases import take_next
-from curator_web.demonstrations.library import import_recording, listed
-from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.task_models import Task
+from curator_web.db.models.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
+from curator_web.demonstrations.leases.leases import take_next
+from curator_web.demonstrations.library.labels import define
+from curator_web.demonstrations.library.library import import_recording, listed
+from curator_web.demonstrations.listing import judging, verdicts
+from curator_web.demonstrations.listing.comments import add_comment
+from curator_web.demonstrations.workflow import training
+from curator_web.demonstrations.workflow.pairing import choose
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.jobs.export_presets import save as save_preset
 from curator_web.tasks.assignment import give, give_back
 from curator_web.tasks.bank import decide, propose

@@ -9,9 +9,9 @@ from sqlalchemy import update
 from werkzeug.security import generate_password_hash
 
 from curator_web.db.database import Database
-from curator_web.db.models import User
-from curator_web.demonstrations import library
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.core import User
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.users import Account, add_user
 
 from .edits import edit

@@ -9,7 +9,7 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.access.accounts import this_session
 from curator_web.access.services import services
-from curator_web.db.models import User
+from curator_web.db.models.core import User
 from curator_web.errors import ErrorText, InputError, NotSignedIn, TooManyAttempts
 from curator_web.users import second_factor, web_sessions
 from curator_web.web.shell.display_names import error_words

@@ -8,7 +8,7 @@ from flask import session as cookie
 
 from curator_web import users
 from curator_web.access.services import services
-from curator_web.db.models import ACTIVE, User
+from curator_web.db.models.core import ACTIVE, User
 
 _KEY = "password-proved"
 _LASTS = 600  # seconds to take the phone out

@@ -3,8 +3,8 @@
 import hashlib
 from typing import Any
 
-from curator_web.demonstrations.added_actions import Chosen, Page, chosen, page_of, time_range
-from curator_web.demonstrations.library import Review
+from curator_web.demonstrations.library.library import Review
+from curator_web.demonstrations.workflow.added_actions import Chosen, Page, chosen, page_of, time_range
 from curator_web.errors import ErrorText, InputError
 from curator_web.web.shell.forms import parse_arguments
 from pipeline.turns.edits import BY_HAND, WITH_POINTER

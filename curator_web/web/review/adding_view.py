@@ -6,8 +6,8 @@ from typing import Any
 from flask import request
 from flask_babel import lazy_gettext as _l
 
-from curator_web.demonstrations import added_actions
-from curator_web.demonstrations.added_actions import Chosen, Page
+from curator_web.demonstrations.workflow import added_actions
+from curator_web.demonstrations.workflow.added_actions import Chosen, Page
 from recorder.reader import Recording
 from schemas import InputError, types
 

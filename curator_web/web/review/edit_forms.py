@@ -12,7 +12,7 @@ from typing import Any
 from flask import request
 
 from curator_web.access.services import services
-from curator_web.demonstrations import library
+from curator_web.demonstrations.library import library
 from curator_web.errors import ErrorText, InputError
 from curator_web.sandboxed import list_sandboxed, run_sandboxed
 from curator_web.web.shell.forms import converted, parse_arguments

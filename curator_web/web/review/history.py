@@ -8,8 +8,9 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 
 from curator_web.access.services import services
-from curator_web.db.models import Edit
-from curator_web.demonstrations import editing, library
+from curator_web.db.models.core import Edit
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.workflow import editing
 from curator_web.web.shell.display_names import SPEAKER_WORDS
 from pipeline.outcomes import wording
 from pipeline.turns.edits import in_force

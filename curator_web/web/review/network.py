@@ -3,8 +3,8 @@
 from flask import Blueprint, render_template, request
 
 from curator_web.access.services import services
-from curator_web.demonstrations import library
-from curator_web.demonstrations.turn_network import console_lines, turn_requests
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library.turn_network import console_lines, turn_requests
 
 blueprint = Blueprint("network", __name__)
 

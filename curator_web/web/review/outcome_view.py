@@ -8,8 +8,8 @@ from typing import Any
 from flask_babel import gettext as _
 
 from curator_web.db.database import Database
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations import outcomes
+from curator_web.db.models.core import Demonstration
+from curator_web.demonstrations.workflow import outcomes
 from curator_web.users import Account
 from curator_web.web.shell.display_names import KINDS_OF_CHECK, verdict
 from pipeline.outcomes import wording

@@ -11,7 +11,9 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.demonstrations import divergence, library, outcomes, workflow
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.measuring import divergence
+from curator_web.demonstrations.workflow import outcomes, workflow
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import outcome_trials
 from curator_web.sandboxed import list_sandboxed, run_sandboxed

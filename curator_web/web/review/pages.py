@@ -9,25 +9,12 @@ from werkzeug import Response
 from curator_web.access.accounts import account
 from curator_web.access.services import services
 from curator_web.db.database import Database
-from curator_web.db.models import DRAFT, ORDERS, STATUSES
-from curator_web.demonstrations import (
-    comments,
-    damage,
-    deleting,
-    editing,
-    labels,
-    leases,
-    library,
-    pairs,
-    replay_proofs,
-    saved_filters,
-    split_links,
-    training,
-    training_attempts,
-    validation_cache,
-    workflow,
-)
-from curator_web.demonstrations.listing import COUNT_LIMIT, listing, read_filter, sites
+from curator_web.db.models.core import DRAFT, ORDERS, STATUSES
+from curator_web.demonstrations.leases import leases, training_attempts
+from curator_web.demonstrations.library import damage, labels, library, pairs, replay_proofs, validation_cache
+from curator_web.demonstrations.listing import comments, deleting, saved_filters
+from curator_web.demonstrations.listing.listing import COUNT_LIMIT, listing, read_filter, sites
+from curator_web.demonstrations.workflow import editing, split_links, training, workflow
 from curator_web.errors import Damaged, InputError
 from curator_web.jobs import replays
 from curator_web.users import project_settings, projects

@@ -12,8 +12,8 @@ from urllib.parse import quote
 from flask import url_for
 from flask_babel import gettext as _
 
-from curator_web.demonstrations.library import Review
-from curator_web.demonstrations.summary import changed, moved
+from curator_web.demonstrations.library.library import Review
+from curator_web.demonstrations.library.summary import changed, moved
 from curator_web.errors import ErrorText, NotFound
 from curator_web.web.shell.forms import FormField, argument_fields
 from curator_web.web.shell.languages import day_and_time

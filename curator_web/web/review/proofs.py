@@ -9,7 +9,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import library, replay_proofs
+from curator_web.demonstrations.library import library, replay_proofs
 from curator_web.errors import ErrorText, InputError
 from curator_web.jobs import replays
 from curator_web.web.team.team import ticked

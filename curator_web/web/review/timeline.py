@@ -8,7 +8,9 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.demonstrations import library, pairs, training_attempts, workflow
+from curator_web.demonstrations.leases import training_attempts
+from curator_web.demonstrations.library import library, pairs
+from curator_web.demonstrations.workflow import workflow
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from curator_web.web.shell.display_names import STATUS_WORDS, error_words
 from schemas import types

@@ -8,7 +8,7 @@ from functools import cached_property
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
-from curator_web.demonstrations.library import Review
+from curator_web.demonstrations.library.library import Review
 from pipeline.turns.video_placement import recording_time, video_time
 from schemas import types
 

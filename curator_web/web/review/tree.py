@@ -12,8 +12,8 @@ from flask import Blueprint, render_template, request
 from lxml import etree
 
 from curator_web.access.services import services
-from curator_web.demonstrations import library
-from curator_web.demonstrations.added_actions import page_of
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.workflow.added_actions import page_of
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.sandboxed import list_sandboxed
 from pipeline.pages.dom import Element, parse

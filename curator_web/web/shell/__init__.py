@@ -1,0 +1,1 @@
+"""What surrounds the pages: failures, languages, health, logs."""

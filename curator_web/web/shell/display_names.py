@@ -10,8 +10,8 @@ from flask import Flask
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 
-from curator_web.db.models import APPROVED, DRAFT, INVALID
-from curator_web.demonstrations import bulk
+from curator_web.db.models.core import APPROVED, DRAFT, INVALID
+from curator_web.demonstrations.workflow import bulk
 from curator_web.errors import ErrorText
 from curator_web.notifications.reading import NotificationRow
 from curator_web.users.own_keys import Action

@@ -10,7 +10,7 @@ from werkzeug import Response
 from werkzeug.exceptions import HTTPException
 
 from curator_web.access.services import services
-from curator_web.demonstrations import damage, library
+from curator_web.demonstrations.library import damage, library
 from curator_web.errors import (
     Busy,
     Conflict,

@@ -1,0 +1,1 @@
+"""Projects, people, notifications and webhooks."""

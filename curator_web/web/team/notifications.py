@@ -7,7 +7,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.db.notification_models import ASSIGNED, WEBHOOK_OFF
+from curator_web.db.models.notification_models import ASSIGNED, WEBHOOK_OFF
 from curator_web.jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, recounts, replays
 from curator_web.notifications import reading
 from curator_web.web.shell.languages import grouped

@@ -8,7 +8,7 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.access.accounts import account, manager
 from curator_web.access.services import services
-from curator_web.db.models import User
+from curator_web.db.models.core import User
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import overview, second_factor, tokens
 from curator_web.web.account import own_account

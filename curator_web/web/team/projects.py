@@ -8,8 +8,8 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.access.accounts import account, lead, manager
 from curator_web.access.services import services
-from curator_web.db.models import ROLES
-from curator_web.demonstrations import training
+from curator_web.db.models.core import ROLES
+from curator_web.demonstrations.workflow import training
 from curator_web.errors import ErrorText, NotFound
 from curator_web.tasks import expected_end
 from curator_web.users import projects

@@ -8,8 +8,10 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import bulk, comments, leases, moving, training, workflow
-from curator_web.demonstrations.listing import Filter, exact_filter, matching_ids, read_filter
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.listing import comments, moving
+from curator_web.demonstrations.listing.listing import Filter, exact_filter, matching_ids, read_filter
+from curator_web.demonstrations.workflow import bulk, training, workflow
 from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.jobs import bulk_changes
 from curator_web.notifications import mentions

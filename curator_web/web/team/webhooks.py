@@ -5,7 +5,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import lead
 from curator_web.access.services import services
-from curator_web.db.webhook_models import ON
+from curator_web.db.models.webhook_models import ON
 from curator_web.webhooks import addresses, hooks
 from curator_web.webhooks.events import EVENTS
 

@@ -1,0 +1,1 @@
+"""Lists of work: imports, exports, tasks, pairs, training, judges."""

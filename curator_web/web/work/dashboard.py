@@ -5,8 +5,8 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.agreement import agreement
-from curator_web.demonstrations.figures import DAYS, figures, set_goal
+from curator_web.demonstrations.measuring.agreement import agreement
+from curator_web.demonstrations.measuring.figures import DAYS, figures, set_goal
 from curator_web.errors import ErrorText, InputError
 from curator_web.tasks.coverage import coverage
 

@@ -6,7 +6,8 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import deleting, library
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.listing import deleting
 from curator_web.errors import ErrorText, InputError, NotAllowed
 from curator_web.web.team.team import ticked
 

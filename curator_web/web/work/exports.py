@@ -9,9 +9,9 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.db.job_models import DONE
-from curator_web.db.models import STATUSES
-from curator_web.db.project_settings_models import PRESET_NAME_LENGTH
+from curator_web.db.models.core import STATUSES
+from curator_web.db.models.job_models import DONE
+from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.jobs import export_presets
 from curator_web.jobs.export_request import ExportRequestSchema, narrowed

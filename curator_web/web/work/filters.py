@@ -7,8 +7,8 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.demonstrations import saved_filters
-from curator_web.demonstrations.listing import read_filter
+from curator_web.demonstrations.listing import saved_filters
+from curator_web.demonstrations.listing.listing import read_filter
 from curator_web.web.team.team import list_parameters
 
 blueprint = Blueprint("filters", __name__, url_prefix="/filters")

@@ -9,7 +9,7 @@ from werkzeug import Response as BaseResponse
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import judging, verdicts
+from curator_web.demonstrations.listing import judging, verdicts
 from curator_web.errors import ErrorText, InputError
 from curator_web.web.shell.languages import grouped
 from pipeline.judging import judgements

@@ -7,7 +7,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import labels
+from curator_web.demonstrations.library import labels
 from curator_web.errors import ErrorText, InputError, NotFound
 
 blueprint = Blueprint("labels", __name__, url_prefix="/labels")

@@ -8,12 +8,12 @@ from typing import Any
 from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations import differences as kinds
-from curator_web.demonstrations.adjudicating import Comparison
-from curator_web.demonstrations.differences import Difference
-from curator_web.demonstrations.pairs import ANNOTATING, TO_COMPARE, Paired
-from curator_web.demonstrations.training_attempts import AnswerComparison
+from curator_web.db.models.core import Demonstration
+from curator_web.demonstrations.leases.training_attempts import AnswerComparison
+from curator_web.demonstrations.library.pairs import ANNOTATING, TO_COMPARE, Paired
+from curator_web.demonstrations.measuring import differences as kinds
+from curator_web.demonstrations.measuring.differences import Difference
+from curator_web.demonstrations.workflow.adjudicating import Comparison
 from curator_web.users import Account
 from curator_web.web.review.presentation import ReviewView, TurnView, target_name
 from curator_web.web.shell.display_names import PICTURES

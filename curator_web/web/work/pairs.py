@@ -8,7 +8,8 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import adjudicating, pairing, pairs
+from curator_web.demonstrations.library import pairs
+from curator_web.demonstrations.workflow import adjudicating, pairing
 from curator_web.errors import ErrorText, InputError
 from curator_web.web.team.team import ticked
 

@@ -8,7 +8,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.db.task_models import TASK_STATES
+from curator_web.db.models.task_models import TASK_STATES
 from curator_web.errors import ErrorText, InputError
 from curator_web.tasks import assignment, bank, files
 from curator_web.web.shell.languages import grouped

@@ -6,7 +6,9 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations import differences, training, training_attempts
+from curator_web.demonstrations.leases import training_attempts
+from curator_web.demonstrations.measuring import differences
+from curator_web.demonstrations.workflow import training
 from curator_web.errors import InputError
 from curator_web.web.team.team import ticked
 

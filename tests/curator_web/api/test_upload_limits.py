@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy import select, update
 
 from curator_web import create_app
-from curator_web.db.job_models import Job
-from curator_web.db.models import AuditLine, Upload, UploadedChunk
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.core import AuditLine, Upload, UploadedChunk
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.jobs import upload_service
 from curator_web.jobs.queue import Jobs
 from curator_web.users import add_user

@@ -11,8 +11,8 @@ from sqlalchemy import update
 
 from curator_web import create_app, default_db_url
 from curator_web.db.database import open_database
-from curator_web.db.job_models import Job
-from curator_web.demonstrations.library import current
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library.library import current
 from curator_web.jobs import upload_service
 from curator_web.users import add_user, tokens
 from demotape.cli import main

@@ -10,9 +10,9 @@ import pytest
 from sqlalchemy import inspect, text
 
 from curator_web.db.database import MIGRATIONS, newest_revision, open_database
-from curator_web.db.models import Base, Demonstration
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.db.models.core import Base, Demonstration
+from curator_web.demonstrations.library.library import current, import_recording
+from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from schemas import InputError

@@ -10,8 +10,8 @@ from sqlalchemy import create_engine, text
 
 from curator_web import create_app
 from curator_web.db.database import MIGRATIONS, migrate, open_database
-from curator_web.db.models import Comment, Member, Project, SecondReview
-from curator_web.demonstrations.library import current, import_recording, review
+from curator_web.db.models.core import Comment, Member, Project, SecondReview
+from curator_web.demonstrations.library.library import current, import_recording, review
 from curator_web.users import add_user
 from tests.support.checkout import ROOT
 from tests.support.old_databases import CHAT, DEMONSTRATION, ID, KEPT, LABEL, TOKEN, TYPING, fill
@@ -112,6 +112,6 @@ def test_migrations_run_without_the_app(tmp_path):
     script = ("import sys; from sqlalchemy import create_engine; from curator_web.db.database import migrate\n"
               f"with create_engine('sqlite:///{tmp_path / 'd.db'}').begin() as connection: migrate(connection)\n"
               "print(sorted(name for name in sys.modules if name.split('.')[0] in ('pipeline', 'recorder') or "
-              "name == 'curator_web.db.models' or name.startswith('curator_web.demonstrations')))")
+              "name == 'curator_web.db.models.core' or name.startswith('curator_web.demonstrations')))")
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"

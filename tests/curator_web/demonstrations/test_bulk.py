@@ -8,11 +8,13 @@ import pytest
 from sqlalchemy import case, update
 
 from curator_web import create_app
-from curator_web.db.job_models import Job
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations import bulk, leases, listing
-from curator_web.demonstrations.library import import_recording
-from curator_web.demonstrations.listing import Filter
+from curator_web.db.models.core import Demonstration
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.listing.listing import Filter
+from curator_web.demonstrations.workflow import bulk
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.jobs import bulk_changes
 from curator_web.users import projects

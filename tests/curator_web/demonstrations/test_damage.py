@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from sqlalchemy import delete, select, update
 
 from curator_web import create_app
-from curator_web.db.models import BaseTurns, Demonstration, Edit
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.db.models.core import BaseTurns, Demonstration, Edit
+from curator_web.demonstrations.library.library import current, import_recording
+from curator_web.demonstrations.workflow.editing import add_edit
 from demotape.cli import main
 from pipeline.export.manifest import read_manifest
 from tests.support.curator_fixtures import database_of, make_recording, typed_recording

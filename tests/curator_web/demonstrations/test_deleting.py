@@ -5,11 +5,12 @@ import re
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import deleting, leases
-from curator_web.demonstrations.figures import figures
-from curator_web.demonstrations.library import exportable, import_recording
-from curator_web.demonstrations.listing import listing
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library.library import exportable, import_recording
+from curator_web.demonstrations.listing import deleting
+from curator_web.demonstrations.listing.listing import listing
+from curator_web.demonstrations.measuring.figures import figures
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.tasks import assignment, bank
 from curator_web.users import Account

@@ -3,8 +3,8 @@
 import pytest
 
 from curator_web.db.database import open_database
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import import_recording, review
+from curator_web.demonstrations.library.library import import_recording, review
+from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import InputError
 from curator_web.storage.recordings import RecordingStore
 from tests.support.curator_fixtures import make_recording

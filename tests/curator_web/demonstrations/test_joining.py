@@ -3,14 +3,17 @@
 import pytest
 from sqlalchemy import select
 
-from curator_web.db.models import AuditLine, Demonstration, Edit
-from curator_web.demonstrations import deleting, labels, leases, library, pairing, split_links
-from curator_web.demonstrations.comments import add_comment, comments_of
-from curator_web.demonstrations.listing import Filter, matching_ids
-from curator_web.demonstrations.moving import move
-from curator_web.demonstrations.recounting import recount
-from curator_web.demonstrations.replay_proofs import store_proof
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.core import AuditLine, Demonstration, Edit
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library import labels, library
+from curator_web.demonstrations.library.recounting import recount
+from curator_web.demonstrations.library.replay_proofs import store_proof
+from curator_web.demonstrations.listing import deleting
+from curator_web.demonstrations.listing.comments import add_comment, comments_of
+from curator_web.demonstrations.listing.listing import Filter, matching_ids
+from curator_web.demonstrations.listing.moving import move
+from curator_web.demonstrations.workflow import pairing, split_links
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.users import projects
 from pipeline.export import export

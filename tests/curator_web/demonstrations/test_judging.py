@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import deleting, judging, library, moving, verdicts
-from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.listing import deleting, judging, moving, verdicts
+from curator_web.demonstrations.listing.listing import Filter, listing
+from curator_web.demonstrations.workflow.pairing import choose
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import projects, renaming
 from pipeline.judging.labels import read_labels

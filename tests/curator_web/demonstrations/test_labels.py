@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from curator_web.demonstrations import labels
-from curator_web.demonstrations.library import current, exportable, review
-from curator_web.demonstrations.listing import Filter, listing
+from curator_web.demonstrations.library import labels
+from curator_web.demonstrations.library.library import current, exportable, review
+from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.errors import InputError
 from pipeline.export import Selection, export
 from tests.support.edits import edit

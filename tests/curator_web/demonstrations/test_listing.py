@@ -10,12 +10,13 @@ from sqlalchemy import create_engine, select, text, update
 
 from curator_web import create_app
 from curator_web.db.database import migrate, open_database
-from curator_web.db.job_models import Job
-from curator_web.db.models import Demonstration, Facet, SecondReview, Upload
+from curator_web.db.models.core import Demonstration, Facet, SecondReview, Upload
+from curator_web.db.models.job_models import Job
 from curator_web.db.patterns import compiled
-from curator_web.demonstrations import listing, search_index
-from curator_web.demonstrations.library import import_recording
-from curator_web.demonstrations.listing import Filter, read_filter, sites
+from curator_web.demonstrations.library import search_index
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.listing.listing import Filter, read_filter, sites
 from curator_web.errors import InputError
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account, projects

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from sqlalchemy import select, update
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine, Demonstration, RecordingOwner, Upload
-from curator_web.demonstrations.library import current, import_recording, review
+from curator_web.db.models.core import AuditLine, Demonstration, RecordingOwner, Upload
+from curator_web.demonstrations.library.library import current, import_recording, review
 from curator_web.jobs.queue import Jobs
 from demotape.cli import main
 from demotape.importing import import_package, import_path

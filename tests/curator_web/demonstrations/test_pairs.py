@@ -6,15 +6,18 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from curator_web import create_app
-from curator_web.db.models import Demonstration
-from curator_web.demonstrations import adjudicating, deleting, leases, library, pairing, pairs, visibility
-from curator_web.demonstrations.agreement import agreement
-from curator_web.demonstrations.comments import add_comment, questions_for
-from curator_web.demonstrations.copies import chosen
-from curator_web.demonstrations.figures import figures
-from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.workflow import actions, change_status
+from curator_web.db.models.core import Demonstration
+from curator_web.demonstrations.leases import leases, visibility
+from curator_web.demonstrations.library import library, pairs
+from curator_web.demonstrations.library.copies import chosen
+from curator_web.demonstrations.library.labels import define
+from curator_web.demonstrations.listing import deleting
+from curator_web.demonstrations.listing.comments import add_comment, questions_for
+from curator_web.demonstrations.listing.listing import Filter, listing
+from curator_web.demonstrations.measuring.agreement import agreement
+from curator_web.demonstrations.measuring.figures import figures
+from curator_web.demonstrations.workflow import adjudicating, pairing
+from curator_web.demonstrations.workflow.workflow import actions, change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
 from tests.support.curator_fixtures import make_recording, pointer

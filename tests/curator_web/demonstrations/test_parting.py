@@ -1,6 +1,6 @@
 """Two lists of turns beside each other, and where they part; pure."""
 
-from curator_web.demonstrations.divergence import aligned, parting
+from curator_web.demonstrations.measuring.divergence import aligned, parting
 from tests.support.curator_fixtures import element
 
 

@@ -6,14 +6,16 @@ import pytest
 from sqlalchemy import select
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine, Demonstration, Edit, Facet
-from curator_web.demonstrations import deleting, edit_requirements, editing, library, pairing, split_links
-from curator_web.demonstrations.comments import add_comment, comments_of
-from curator_web.demonstrations.leases import take_next
-from curator_web.demonstrations.listing import Filter, matching_ids
-from curator_web.demonstrations.moving import move
-from curator_web.demonstrations.recounting import recount
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.core import AuditLine, Demonstration, Edit, Facet
+from curator_web.demonstrations.leases.leases import take_next
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library.recounting import recount
+from curator_web.demonstrations.listing import deleting
+from curator_web.demonstrations.listing.comments import add_comment, comments_of
+from curator_web.demonstrations.listing.listing import Filter, matching_ids
+from curator_web.demonstrations.listing.moving import move
+from curator_web.demonstrations.workflow import edit_requirements, editing, pairing, split_links
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.notifications import reading
 from curator_web.users import projects

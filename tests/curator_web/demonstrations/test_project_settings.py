@@ -3,13 +3,14 @@
 import pytest
 
 from curator_web import create_app
-from curator_web.db.job_models import Job
-from curator_web.db.models import AuditLine, Facet
-from curator_web.demonstrations import deleting, moving, recounting
-from curator_web.demonstrations.library import current, import_recording, listed, review
-from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import actions, change_status, history
+from curator_web.db.models.core import AuditLine, Facet
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library import recounting
+from curator_web.demonstrations.library.library import current, import_recording, listed, review
+from curator_web.demonstrations.listing import deleting, moving
+from curator_web.demonstrations.listing.listing import Filter, listing
+from curator_web.demonstrations.workflow.pairing import choose
+from curator_web.demonstrations.workflow.workflow import actions, change_status, history
 from curator_web.errors import InputError, NotAllowed
 from curator_web.jobs import recounts
 from curator_web.users import Account, project_settings, projects

@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy import event
 
-import curator_web.demonstrations.library
+import curator_web.demonstrations.library.library
 import pipeline.turns.edits
 from curator_web import create_app
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.demonstrations.library.library import current, import_recording
 from tests.support.curator_fixtures import make_recording
 
 
@@ -22,7 +22,7 @@ def counted(tmp_path, monkeypatch):
         counts[name] += 1
 
     apply_edits = pipeline.turns.edits.apply_edits
-    for module in (pipeline.turns.edits, curator_web.demonstrations.library):
+    for module in (pipeline.turns.edits, curator_web.demonstrations.library.library):
         monkeypatch.setattr(module, "apply_edits", lambda *given: (count("folds"), apply_edits(*given))[1])
     event.listen(services.db.engine, "before_cursor_execute",
                  lambda _connection, _cursor, statement, *_: "FROM base_turns" in statement and count("reads"))

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from curator_web import create_app
-from curator_web.db.filter_models import FILTER_NAME_LENGTH
-from curator_web.demonstrations import saved_filters
-from curator_web.demonstrations.listing import Filter
+from curator_web.db.models.filter_models import FILTER_NAME_LENGTH
+from curator_web.demonstrations.listing import saved_filters
+from curator_web.demonstrations.listing.listing import Filter
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.users import Account
 

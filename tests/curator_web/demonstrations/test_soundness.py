@@ -6,9 +6,10 @@ import pytest
 from sqlalchemy import event, select
 
 from curator_web import create_app
-from curator_web.db.models import BaseTurns, Demonstration
-from curator_web.demonstrations import library, pairing, validation_cache
-from curator_web.demonstrations.editing import add_edit
+from curator_web.db.models.core import BaseTurns, Demonstration
+from curator_web.demonstrations.library import library, validation_cache
+from curator_web.demonstrations.workflow import pairing
+from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import DatabaseUnavailable
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import LEA, add_people

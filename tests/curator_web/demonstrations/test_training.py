@@ -6,21 +6,16 @@ import pytest
 from sqlalchemy import select
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine
-from curator_web.demonstrations import (
-    deleting,
-    differences,
-    leases,
-    library,
-    moving,
-    pairing,
-    training,
-    training_attempts,
-)
-from curator_web.demonstrations.comments import add_comment
-from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.listing import Filter, listing
-from curator_web.demonstrations.workflow import actions
+from curator_web.db.models.core import AuditLine
+from curator_web.demonstrations.leases import leases, training_attempts
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library.labels import define
+from curator_web.demonstrations.listing import deleting, moving
+from curator_web.demonstrations.listing.comments import add_comment
+from curator_web.demonstrations.listing.listing import Filter, listing
+from curator_web.demonstrations.measuring import differences
+from curator_web.demonstrations.workflow import pairing, training
+from curator_web.demonstrations.workflow.workflow import actions
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
 from curator_web.users import project_settings, projects, renaming

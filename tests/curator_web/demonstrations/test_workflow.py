@@ -7,11 +7,11 @@ import pytest
 from sqlalchemy import select, update
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine, Demonstration, Facet, SecondReview
-from curator_web.demonstrations.comments import add_comment, comments_of, questions_for, resolve
-from curator_web.demonstrations.leases import assign, holder, take_next
-from curator_web.demonstrations.library import current, import_recording, review
-from curator_web.demonstrations.workflow import actions, change_status, history
+from curator_web.db.models.core import AuditLine, Demonstration, Facet, SecondReview
+from curator_web.demonstrations.leases.leases import assign, holder, take_next
+from curator_web.demonstrations.library.library import current, import_recording, review
+from curator_web.demonstrations.listing.comments import add_comment, comments_of, questions_for, resolve
+from curator_web.demonstrations.workflow.workflow import actions, change_status, history
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording

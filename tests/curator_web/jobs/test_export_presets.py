@@ -7,9 +7,9 @@ import re
 import pytest
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine
-from curator_web.db.project_settings_models import ExportPreset
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.core import AuditLine
+from curator_web.db.models.project_settings_models import ExportPreset
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError
 from curator_web.jobs import export_presets, recounts
 from curator_web.users import Account, projects

@@ -14,10 +14,10 @@ from sqlalchemy import update
 
 from curator_web import create_app
 from curator_web.db.database import open_database
-from curator_web.db.job_models import Job
-from curator_web.demonstrations.figures import figures, set_goal
-from curator_web.demonstrations.library import import_recording, review
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library.library import import_recording, review
+from curator_web.demonstrations.measuring.figures import figures, set_goal
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound, StoreUnavailable
 from curator_web.jobs.queue import MAX_ATTEMPTS, PAUSE_AFTER_STOPS, Jobs
 from curator_web.storage.disk_space import require_room

@@ -9,10 +9,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import replay_proofs
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import exportable, import_recording, listed, load
-from curator_web.demonstrations.listing import Filter, matching_ids
+from curator_web.demonstrations.library import replay_proofs
+from curator_web.demonstrations.library.library import exportable, import_recording, listed, load
+from curator_web.demonstrations.listing.listing import Filter, matching_ids
+from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import Conflict, InputError
 from curator_web.jobs import replays
 from pipeline import proofs

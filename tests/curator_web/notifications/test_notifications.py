@@ -8,10 +8,11 @@ import pytest
 from sqlalchemy import update
 
 from curator_web import create_app
-from curator_web.db.notification_models import Notification
-from curator_web.demonstrations import comments, deleting, leases
-from curator_web.demonstrations.library import import_recording
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.notification_models import Notification
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing import comments, deleting
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import InputError
 from curator_web.jobs.queue import Jobs
 from curator_web.notifications import mentions, reading

@@ -14,9 +14,9 @@ from sqlalchemy import select, text
 from curator_web import create_app
 from curator_web.db import tables
 from curator_web.db.database import migrate, open_database
-from curator_web.db.job_models import Job
-from curator_web.db.models import AuditLine, Base, Comment, Upload, UploadedChunk
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.db.models.core import AuditLine, Base, Comment, Upload, UploadedChunk
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.errors import DemotapeError, InputError
 from curator_web.operation import backing_up, restoring
 from curator_web.operation.backing_up import back_up

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 
 from curator_web import create_app
 from curator_web.db.database import open_database
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import DemotapeError, InputError
 from curator_web.operation.moving import move
 from curator_web.storage.opening import open_store

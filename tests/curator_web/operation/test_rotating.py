@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from curator_web import create_app
+from curator_web.db.models.webhook_models import Webhook
 from curator_web.db.sealing import box
-from curator_web.db.webhook_models import Webhook
 from curator_web.operation.rotating import rotate_key
 from curator_web.storage.session_key import session_key
 from curator_web.users import SecondFactors, second_factor, tokens

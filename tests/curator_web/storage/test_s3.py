@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from curator_web import create_app
-from curator_web.demonstrations.library import exportable, import_recording
+from curator_web.demonstrations.library.library import exportable, import_recording
 from curator_web.errors import InputError, NotFound, StoreUnavailable
 from curator_web.jobs import queue
 from curator_web.storage import objects as objects_of_the_app

@@ -7,9 +7,9 @@ import pytest
 from sqlalchemy import update
 
 from curator_web import create_app, users
-from curator_web.db.task_models import Assignment
-from curator_web.demonstrations import moving
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.task_models import Assignment
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing import moving
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.tasks import assignment, bank, coverage, expected_end, files
 from curator_web.users import Account, projects

@@ -2,7 +2,7 @@
 
 import pytest
 
-from curator_web.db.key_models import OwnKeys
+from curator_web.db.models.key_models import OwnKeys
 from curator_web.errors import InputError
 from curator_web.users import people, rename
 from curator_web.users.own_keys import ACTIONS, BY_NAME, bound, keys_of, pressed, problems, read_key, save_keys, shown

@@ -6,9 +6,9 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import String, insert, select
 
-from curator_web.db.filter_models import SavedFilter
-from curator_web.db.models import ID_LENGTH, AuditLine, Base, Demonstration, Edit, Facet, Member, Token, User
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.core import ID_LENGTH, AuditLine, Base, Demonstration, Edit, Facet, Member, Token, User
+from curator_web.db.models.filter_models import SavedFilter
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError
 from curator_web.users import rename, renaming, tokens, user_named
 from demotape.cli import main

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from curator_web import users
-from curator_web.db.models import AuditLine, SecondFactor
+from curator_web.db.models.core import AuditLine, SecondFactor
 from curator_web.errors import InputError, NotSignedIn, TooManyAttempts
 from curator_web.users import SecondFactors, second_factor
 from curator_web.users.sign_in_attempts import AT_ONE_NAME

@@ -8,8 +8,8 @@ from click.testing import CliRunner
 from sqlalchemy import select, update
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine, Demonstration, Token
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.core import AuditLine, Demonstration, Token
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError
 from curator_web.users import add_user, disable, enable, remove, set_password, tokens, user_named
 from demotape.cli import main

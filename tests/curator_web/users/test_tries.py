@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import select, update
 
-from curator_web.db.models import SignInAttempts
+from curator_web.db.models.core import SignInAttempts
 from curator_web.errors import Busy, NotSignedIn, TooManyAttempts
 from curator_web.users import SignInAttemptLimits, check_password, passwords, sign_in_attempts
 from curator_web.users.sign_in_attempts import AT_ONE_NAME, COUNT_FOR, FROM_ONE_ADDRESS

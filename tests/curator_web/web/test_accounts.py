@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from sqlalchemy import select
 
 from curator_web import create_app
-from curator_web.db.models import AuditLine
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.core import AuditLine
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.users import add_user, set_password, user_named
 from demotape.cli import main
 from schemas import InputError

@@ -6,9 +6,9 @@ import json
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations.differences import differences
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import current, exportable, import_recording, listed, review
+from curator_web.demonstrations.library.library import current, exportable, import_recording, listed, review
+from curator_web.demonstrations.measuring.differences import differences
+from curator_web.demonstrations.workflow.editing import add_edit
 from pipeline.export import export
 from tests.support.curator_fixtures import BOX, TABLE, action, database_of, element, make_recording, pointer, state
 

@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError, OperationalError, TimeoutError
 from curator_web import create_app
 from curator_web.db import database, outages, timeouts
 from curator_web.db.database import open_database
-from curator_web.db.job_models import Job
-from curator_web.demonstrations.library import import_recording
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import DatabaseUnavailable, DiskFull
 from curator_web.jobs import queue
 from tests.support import databases

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.demonstrations.library.library import current, import_recording
 from tests.support.curator_fixtures import action, make_recording, pointer
 
 BODY = ('<style>body { margin: 0 } #wide { width: 50%; margin-top: 10px }</style>'

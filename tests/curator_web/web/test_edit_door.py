@@ -3,8 +3,10 @@
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import leases, library, pairing
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.workflow import pairing
 from tests.support.curator_fixtures import make_recording
 from tests.support.team_fixtures import ANN, BOB, LEA, add_people, csrf, signed_in
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations.library import current, import_recording
-from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.library.library import current, import_recording
+from curator_web.demonstrations.listing.listing import listing
 from demotape.importing import import_package
 from recorder.writer import RecordingWriter
 from schemas import InputError, limits

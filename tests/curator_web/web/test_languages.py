@@ -11,7 +11,7 @@ from babel.messages.mofile import read_mo
 from jinja2 import Environment
 
 from curator_web import catalogues, create_app
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import ErrorText, InputError
 from curator_web.web.shell import languages
 from curator_web.web.shell.display_names import error_words, in_language

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from curator_web import create_app
 from curator_web.access.openid_settings import OpenIDSettings
-from curator_web.db.models import REMOVED
+from curator_web.db.models.core import REMOVED
 from curator_web.errors import InputError
 from curator_web.users import add_user, disable, remove, user_named
 from demotape.cli import main

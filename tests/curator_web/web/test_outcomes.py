@@ -10,10 +10,11 @@ import pytest
 from playwright.sync_api import expect
 from sqlalchemy import select
 
-from curator_web.db.models import AuditLine
-from curator_web.demonstrations import pairing, pairs
-from curator_web.demonstrations.library import exportable, import_recording, listed, review
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.core import AuditLine
+from curator_web.demonstrations.library import pairs
+from curator_web.demonstrations.library.library import exportable, import_recording, listed, review
+from curator_web.demonstrations.workflow import pairing
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.users import projects
 from schemas import InputError
 from tests.curator_web.web.test_pages import opened

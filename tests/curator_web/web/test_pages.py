@@ -7,11 +7,11 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from curator_web import create_app, vendor
-from curator_web.demonstrations import listing
-from curator_web.demonstrations.comments import add_comment
-from curator_web.demonstrations.library import current, import_recording, listed
-from curator_web.demonstrations.pairing import choose
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.library.library import current, import_recording, listed
+from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.listing.comments import add_comment
+from curator_web.demonstrations.workflow.pairing import choose
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.jobs import bulk_changes
 from curator_web.web.shell.languages import COOKIE
 from demotape.importing import import_package

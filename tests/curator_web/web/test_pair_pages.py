@@ -5,8 +5,8 @@ import re
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations import library, pairs
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.library import library, pairs
+from curator_web.demonstrations.workflow.workflow import change_status
 from tests.support.curator_fixtures import make_recording
 from tests.support.edits import edit
 from tests.support.team_fixtures import ANN, BOB, add_people, csrf, signed_in

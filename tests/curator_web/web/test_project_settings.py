@@ -6,7 +6,7 @@ import json
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.users import project_settings
 from pipeline.checks import all_kinds
 from schemas import BROWSER_INTENTS

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 import pytest
 
 from curator_web import create_app, users
-from curator_web.demonstrations import comments, deleting, labels, leases, saved_filters
-from curator_web.demonstrations.library import import_recording, listed
-from curator_web.demonstrations.listing import Filter
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.library import labels
+from curator_web.demonstrations.library.library import import_recording, listed
+from curator_web.demonstrations.listing import comments, deleting, saved_filters
+from curator_web.demonstrations.listing.listing import Filter
 from curator_web.errors import InputError
 from curator_web.jobs import export_presets
 from curator_web.tasks import bank

@@ -7,10 +7,10 @@ import pytest
 
 from benchmarks.faults import copy
 from curator_web import create_app
-from curator_web.demonstrations import library
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.library import library
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.web.review.timeline_view import process_options
-from demotape.video_location import parse_location
+from demotape.commands.video_location import parse_location
 from pipeline import process
 from pipeline.cache.inputs import hash_file
 from tests.pipeline.align.test_align import MEETING, filmed, session  # noqa: F401  # fixtures

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from curator_web import create_app, vendor
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from tests.support.axe import problems
 from tests.support.curator_fixtures import Site, filmed_recording, make_recording, serving, typed_recording
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from curator_web import create_app, vendor
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from tests.support.axe import problems
 from tests.support.curator_fixtures import make_recording, serving
 from tests.support.team_fixtures import csrf

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from curator_web import create_app
-from curator_web.demonstrations.library import current, import_recording
+from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.web.review import tree
 from tests.support.curator_fixtures import BOX, action, dom, element, make_recording, pointer, serving
 

@@ -15,10 +15,10 @@ import pytest
 from sqlalchemy import update
 
 from curator_web import create_app
-from curator_web.db.webhook_models import Webhook, WebhookDelivery
-from curator_web.demonstrations import comments
-from curator_web.demonstrations.library import import_recording
-from curator_web.demonstrations.workflow import change_status
+from curator_web.db.models.webhook_models import Webhook, WebhookDelivery
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing import comments
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.jobs.queue import Jobs
 from curator_web.notifications import reading

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import Page
 
 from curator_web import create_app, vendor
-from curator_web.demonstrations.library import import_recording
-from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing.listing import listing
 from tests.support.curator_fixtures import Site, database_of, make_recording, serving
 
 EDITS = re.compile("/edits$")

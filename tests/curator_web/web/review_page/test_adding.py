@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from curator_web.demonstrations.library import import_recording
-from curator_web.demonstrations.listing import listing
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.listing.listing import listing
 from tests.curator_web.web.test_added_actions import turns
 from tests.support import axe
 from tests.support.curator_fixtures import both_databases, make_recording

@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from pipeline.console import MAX_LINES
 from tests.support.curator_fixtures import HOSTILE, make_recording, turns
 from tests.support.exchanges import SECRET, console_line, turns_with_console

@@ -5,8 +5,8 @@ import threading
 import pytest
 from playwright.sync_api import Page, expect
 
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.workflow.editing import add_edit
 from tests.support.curator_fixtures import both_databases, make_recording, typed_recording
 
 from .conftest import EDITS, open_review, saved, selected, shown_order

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from curator_web.demonstrations.library import import_recording, review
+from curator_web.demonstrations.library.library import import_recording, review
 from curator_web.web.review.presentation import ReviewView
 from tests.support.curator_fixtures import make_recording
 

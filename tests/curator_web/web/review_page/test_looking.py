@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from curator_web import create_app
 from curator_web.app import dom_id
-from curator_web.demonstrations.library import import_recording
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.users import Account
 from curator_web.users.projects import write_guidelines
 from tests.support.checkout import ROOT

@@ -5,8 +5,8 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from curator_web.db.models import LEAD
-from curator_web.demonstrations.library import import_recording, listed
+from curator_web.db.models.core import LEAD
+from curator_web.demonstrations.library.library import import_recording, listed
 from curator_web.users import LOCAL, Account
 from pipeline.network import MAX_REQUESTS
 from tests.support.curator_fixtures import make_recording

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from curator_web.demonstrations.labels import define
-from curator_web.demonstrations.library import current, import_recording, listed
-from curator_web.demonstrations.listing import Filter, listing
+from curator_web.demonstrations.library.labels import define
+from curator_web.demonstrations.library.library import current, import_recording, listed
+from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.users import Account
 from tests.support.curator_fixtures import make_recording
 

@@ -2,9 +2,9 @@
 
 from playwright.sync_api import expect
 
-from curator_web.demonstrations.editing import add_edit
-from curator_web.demonstrations.library import current, listed
-from curator_web.demonstrations.workflow import change_status
+from curator_web.demonstrations.library.library import current, listed
+from curator_web.demonstrations.workflow.editing import add_edit
+from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.users import Account
 
 from .conftest import open_review, saved, selected, shown_order

@@ -1,0 +1,5 @@
+"""Who works on which demonstration, and who may see it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,5 @@
+"""The stored demonstrations: reading, importing, what lists and pages know of them."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

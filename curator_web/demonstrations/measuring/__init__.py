@@ -1,0 +1,1 @@
+"""Agreement between annotations, differences, and figures."""

@@ -1,0 +1,5 @@
+"""Edits and statuses: every change of a demonstration passes here."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,2 @@
+from .workflow import change_status as change_status
+from .workflow import edit as edit

@@ -1,0 +1,248 @@
+"""The commands about data sets: export, check, diff, evaluate, push."""
+
+import json
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.core import ParameterSource
+
+from schemas import DemotapeError, InputError
+from schemas.actors import ACTORS
+from schemas.intents import BROWSER_INTENTS
+
+from . import summary
+from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
+
+if TYPE_CHECKING:
+    from pipeline.export import Selection
+
+_DAY = click.DateTime(["%Y-%m-%d"])
+
+PROBLEMS_SHOWN = 20  # of one path
+
+
+@click.command("export")
+@click.argument("destination")
+@click.option("--preset", metavar="NAME", help="The options of this export preset of the project; others that are told "
+              "go before them.")
+@click.option("--format", "format_",
+              help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories, "
+                   "label-studio or a plug-in's.")
+@click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
+@click.option("--status", help="Only demonstrations with this status, such as approved.")
+@click.option("--reviewed-only", "reviewed", is_flag=True, help="Only demonstrations that somebody validated.")
+@click.option("--proven-only", "proven", is_flag=True, help="Only demonstrations that were run again as they are now, "
+              "and did what they did.")
+@click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; may be given again.")
+@click.option("--since", type=_DAY, help="Only what was recorded on this day or later.")
+@click.option("--until", type=_DAY, help="Only what was recorded on this day or earlier.")
+@click.option("--actor", "actors", multiple=True, type=click.Choice(ACTORS),
+              help="Only what a person, an agent or a script did; may be given again.")
+@click.option("--website", "websites", multiple=True, metavar="NAME",
+              help="Only demonstrations on this website, such as shop.example; may be given again.")
+@click.option("--label", "labels", multiple=True, metavar="NAME=VALUE",
+              help="Only demonstrations with this label in the file of --splits; may be given again.")
+@click.option("--intent", "intents", multiple=True, type=click.Choice(sorted(BROWSER_INTENTS)),
+              help="Only actions of this kind, and chat; may be given again.")
+@click.option("--good-screenshots", is_flag=True, help="Only actions with a good screenshot, and chat.")
+@click.option("--without-check", "without_checks", multiple=True, metavar="KIND",
+              help="Only actions without a check of this kind, and chat; may be given again.")
+@click.option("--splits", type=PATH, help="JSON file with the split rule; without it, the project's, if it has one.")
+@click.option("--screenshots", type=click.Choice(["png", "webp", "jpg"]),
+              help="Encoding of the screenshots.  [default: what is usual in the format]")
+@click.option("--set-of-marks", is_flag=True, help="Also screenshots with numbered boxes, and what the numbers mean.")
+@click.option("--axtree", is_flag=True, help="Also the accessibility trees, where they were recorded.")
+@click.option("--candidates", is_flag=True, help="weblinx: also ranked candidate elements.")
+@click.option("--records", is_flag=True, help="weblinx: also model-ready records.")
+@click.option("--budget", type=click.IntRange(min=64), default=2048, show_default=True, help="Tokens in a record.")
+@click.option("--scorer", metavar="MODEL",
+              help="What ranks candidates: a file of `ranker train`, or a sentence-transformers model.  "
+                   "[default: their words]")
+@click.option("--grammar", type=click.Choice(["weblinx", "browsergym", "computer-use"]),
+              help="chat, trajectories: how actions are written.  [default: browsergym]")
+@click.option("--allow", multiple=True, metavar="KIND",
+              help="Kind of personal data to leave in: email, phone, card, iban, id or token; may be given again.")
+@click.option("--ocr", is_flag=True, help="Also read the text in pictures, and take personal data out of it.")
+@click.option("--names", is_flag=True, help="Also take out names of persons and postal addresses.")
+@click.option("--release", metavar="NAME", help="Write a release of this name below DESTINATION; none is replaced.")
+@click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
+@click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
+@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--data", type=PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+@of_app
+def export(destination: str, preset: str | None, splits: Path | None, shard_size: int, jobs: int,
+           scheduler: str | None, endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
+           project: str | None, **options) -> None:
+    """Write the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
+
+    --format is told here or by the --preset. Without --status, all but those marked invalid. What is not selected is
+    counted by reason in manifest.json. Demonstrations that are damaged are named and left out; the exit code is 1 then.
+    """
+    from curator_web import default_db
+    from curator_web.demonstrations.library import damage
+    from curator_web.demonstrations.library.library import exportable, selected
+    from curator_web.demonstrations.library.reported_secrets import reported_secrets
+    from curator_web.jobs.export_presets import options_of
+    from curator_web.storage.names_key import names_key
+    from curator_web.users import project_settings, projects
+    from pipeline.export import InOrder, LeftOut, export, make_rule, read_rule
+
+    rule = read_rule(splits) if splits else None
+    if not db and not default_db(data).exists():  # else it would be made, and found empty
+        raise InputError(f"{data}: no data folder of the review app; give the one of `demotape review` with --data")
+    database, store = open_app(db, data, blobs, endpoint_url)
+    chosen = projects.named(database, project)
+    if preset:
+        preset_options = _preset_options(options_of(database, chosen, preset))
+        if rule is None and preset_options.get("splits"):
+            rule = make_rule(preset_options["splits"], f"preset {preset!r}")
+        options |= {name: value for name, value in preset_options.items() if name in options and not _is_set(name)}
+    format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
+    if not format_:
+        raise click.UsageError("Missing option '--format', or a '--preset' that has one.")
+    if rule is None and (set_rule := project_settings.split_rule(database, chosen)):
+        rule = make_rule(set_rule, "the project's split rule")
+    if options["names"]:
+        options["names_key"] = names_key(database, store)
+    damaged: list[LeftOut] = []
+    done, not_selected, selection = set[str](), Counter[str](), _selection(options)
+    sources = InOrder(exportable(database, store, selection, damaged, not_selected, chosen))
+    if blobs and not destination.startswith("s3://"):
+        endpoint_url = None  # it is only that of the recordings
+    try:
+        with progress("Exporting", len(selected(database, selection, Counter(), chosen))) as step:
+            def advance(name: str) -> None:
+                done.add(name)
+                step(name)
+            result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
+                            endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
+                            shard_size=shard_size << 20, allow=allow, secret_digests=reported_secrets(database, store),
+                            **options)
+    finally:
+        damage.note(database, damaged, done)
+    summary.print_export(console, result)
+    for left_out in damaged:
+        complain("damaged", f"{left_out.id}: {left_out.reason}")
+    if damaged:
+        raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged and "
+                            "left out, see above; the others are exported")
+
+
+def _is_set(name: str) -> bool:
+    """Whether an option was told on the command line."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _preset_options(content: dict[str, Any]) -> dict[str, Any]:
+    """A preset's options as this command has them."""
+    options = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+    options["format_"] = options.pop("format")
+    options["labels"] = tuple(f"{name}={value}" for name, value in content.get("labels", {}).items())
+    for name in ("since", "until"):
+        options[name] = content.get(name) and datetime.fromisoformat(content[name])
+    return options
+
+
+def _selection(options: dict[str, Any]) -> "Selection":
+    """The selection that the options ask for, taken out of them; raises a usage error for what is no label."""
+    from pipeline.export import Selection
+
+    fields = {name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__}
+    labels = [label.partition("=") for label in fields["labels"]]
+    if wrong := [name for name, equals, _ in labels if not equals]:
+        raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=VALUE", param_hint="--label")
+    fields |= {name: day and day.date() for name in ("since", "until") for day in (fields[name],)}
+    return Selection(**fields | {"status": fields["status"] or "",
+                                 "labels": {name: value for name, _, value in labels}})
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
+def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
+    """Verify recordings, demonstrations and exports, also s3://bucket/prefix: hashes, references, order."""
+    from pipeline.verify import verify
+
+    broken = 0
+    for path in paths:
+        try:
+            problems = verify(path, endpoint_url)
+        except InputError as error:  # the others are looked at all the same
+            if len(paths) == 1:
+                raise
+            problems = [str(error)]
+        for problem in problems[:PROBLEMS_SHOWN]:
+            complain("problem", problem)
+        if len(problems) > PROBLEMS_SHOWN:
+            complain("problem", f"{path}: and {len(problems) - PROBLEMS_SHOWN} more; `pipeline.verify` has them all")
+        broken += bool(problems)
+        if not problems:
+            console.print(f"{path}: whole{summary.loss_note(Path(path), of_lines=False)}")
+    if broken:
+        raise DemotapeError(f"{broken} of {len(paths)} not whole")
+
+
+@click.command()
+@click.argument("predictions", type=PATH)
+@click.argument("export", type=PATH)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
+    """Score the PREDICTIONS of a model (JSON list or JSON lines) over an EXPORT.
+
+    It is in the format weblinx, mind2web or multimodal-mind2web.
+    """
+    from pipeline.evaluate import evaluate as score
+
+    scores = score(predictions, export)
+    if as_json:
+        console.print(json.dumps(scores, indent=1))
+    else:
+        summary.print_scores(console, scores)
+
+
+@click.command()
+@click.argument("before")
+@click.argument("after")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one a demonstration that differs.")
+@click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
+def diff(before: str, after: str, as_json: bool, endpoint_url: str | None) -> None:
+    """What differs between two exports: demonstrations and turns that are added, removed or changed, and why.
+
+    BEFORE and AFTER are folders or s3://bucket/prefix.
+    """
+    from pipeline.export import differences, read_export
+
+    old, new = (read_export(folder, endpoint_url) for folder in (before, after))
+    export_differences = differences(old, new)
+    if as_json:
+        for difference in export_differences:
+            click.echo(json.dumps({"kind": difference.kind, "id": difference.id, "split": difference.split,
+                                   "reasons": difference.reasons, "turns": difference.turns}))
+    else:
+        summary.print_differences(console, [*export_differences], len(new["demonstrations"]))
+
+
+@click.command()
+@click.argument("export", type=PATH)
+@click.argument("repository")
+@click.option("--public", is_flag=True, help="Everybody may see it.  [default: a new repository is private]")
+@click.option("--message", default="", help="Of the commit.")
+@click.option("--dry-run", is_flag=True, help="Say what would be sent; ask and send nothing.")
+def push(export: Path, repository: str, **options: Any) -> None:
+    """Send an EXPORT folder to a data set REPOSITORY of the Hugging Face Hub, hf://OWNER/NAME, in one commit.
+
+    The token is HF_TOKEN's, or that of `hf auth login`. A check that the export is whole comes first.
+    """
+    from pipeline.hub import push as send
+
+    result = send(export, repository, **options)
+    phrase = "would get" if options["dry_run"] else "has"
+    console.print(f"{result.address} {phrase} {result.files} files, {summary.human_size(result.size)}"
+                  f"{f'; {result.removed} of an earlier export are gone' if result.removed else ''}", soft_wrap=True)
+
+
+COMMANDS = (export, check, diff, evaluate, push)

@@ -1,0 +1,199 @@
+"""The commands that serve a recording again and run its demonstration."""
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import click
+
+from schemas import DemotapeError, InputError, RecordingLayout
+
+from .terminal import PATH, complain, console, printable, progress
+
+
+@click.group()
+def replay() -> None:
+    """Serve a recording again offline, and run demonstrations in it."""
+
+
+@replay.command("serve")
+@click.argument("recording", type=PATH)
+@click.option("--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="Port of the proxy on "
+              "this machine; 0 takes a free one.")
+@click.option("--cdp", type=click.IntRange(0, 65535), metavar="PORT", help="Be an environment for agents instead: a "
+              "browser that listens for CDP on this port; 0 takes a free one.")
+@click.option("--api", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="With --cdp: port of the HTTP "
+              "API with goal, reset and score.  [default: a free one]")
+@click.option("--runs", type=PATH, help="With --cdp: folder for the recordings of the runs.  [default: RECORDING-runs]")
+@click.option("--window", is_flag=True, help="With --cdp: show the browser's window.")
+def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | None, window: bool) -> None:
+    """Be a proxy that answers with what a RECORDING (or a .har, .warc, .warc.gz or .wacz file) holds, and nothing else.
+
+    Point a browser at it, and have that admit the certificate that is named. What was not recorded is answered 504 and
+    told at the end. Ctrl-C ends it.
+    """
+    import asyncio
+
+    if cdp is not None:
+        asyncio.run(_serve_environment(recording, runs or Path(f"{recording.resolve()}-runs"), cdp, api, window))
+        return
+    from replay.archive.reading import read_archive
+
+    asyncio.run(_serve(read_archive(recording), port))
+
+
+async def _serve(archive, port: int) -> None:
+    import asyncio
+
+    from replay.running.offline import offline_arguments
+    from replay.serving.server import ReplayServer
+
+    try:
+        async with ReplayServer(archive, port) as server:
+            console.print(f"Proxy: http://127.0.0.1:{server.port}")
+            console.print(f"Certificate: {server.certificate}")
+            console.print("Chromium: " + " ".join(map(_quoted, offline_arguments(server))))
+            try:
+                await asyncio.Event().wait()
+            finally:
+                for (method, url), count in sorted(server.missing.items()):
+                    complain("not recorded", f"{method} {url}" + (f" ({count} times)" if count > 1 else ""))
+    except OSError as error:
+        raise InputError(f"port {port}: cannot be listened on ({error.strerror}); give another with --port") from None
+
+
+async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window: bool) -> None:
+    import asyncio
+
+    from demotape.agents import outcome_of
+    from demotape.environment_api import Served, app_of
+    from recorder.reader import Recording
+    from replay.agents.environment import Environment
+
+    recording = Recording(path)
+    outcome = outcome_of(recording) if recording.layout.outcome.exists() else None
+    try:
+        async with Environment(recording, outcome, runs, port=cdp, headless=not window) as environment:
+            await environment.reset()
+            with Served(app_of(environment, asyncio.get_running_loop()), api) as served:
+                console.print(f"CDP: {environment.cdp}")
+                console.print(f"API: http://127.0.0.1:{served.port} (/openapi.json)")
+                console.print(f"Goal: {printable(environment.goal)}")
+                await asyncio.Event().wait()
+    except OSError as error:
+        raise InputError(f"port {api or cdp}: cannot be listened on ({error.strerror})") from None
+
+
+def _quoted(argument: str) -> str:
+    name, equals, value = argument.partition("=")
+    return f"{name}='{value}'" if equals and set(value) & set(" *<>-~") else argument
+
+
+@replay.command("export")
+@click.argument("recording", type=PATH)
+@click.argument("file", type=PATH)
+def export(recording: Path, file: Path) -> None:
+    """Write the network of a RECORDING as a web archive: FILE ends in .wacz, .warc.gz, .warc or .har."""
+    from replay.archive.har_writing import write_har
+    from replay.archive.reading import read_archive
+    from replay.archive.warc import write_wacz, write_warc
+
+    if not file.name.endswith((".wacz", ".warc.gz", ".warc", ".har")):
+        raise InputError(f"{file}: its name must end in .wacz, .warc.gz, .warc or .har")
+    archive = read_archive(recording)
+    {".wacz": write_wacz, ".har": write_har}.get(file.suffix, write_warc)(archive, file)
+    console.print(f"{file}: {len(archive.exchanges)} requests")
+
+
+@replay.command("run")
+@click.argument("recordings", nargs=-1, required=True, type=PATH)
+@click.option("--live", is_flag=True, help="On the real network instead of what was recorded.")
+@click.option("--window", is_flag=True, help="Show the browser's window.")
+@click.option("--out", type=PATH, help="Folder for the recordings of the runs.  [default: they are not kept]")
+@click.option("--json", "as_json", is_flag=True, help="Print the proofs as JSON.")
+def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None, as_json: bool) -> None:
+    """Run the demonstrations of RECORDINGS again and say of each turn what came of it; writes proof.json into each.
+
+    The exit code is 1 when a demonstration differs or fails.
+    """
+    proofs, worse = [], 0
+    for recording in recordings:
+        proof = _run_one(recording, live=live, window=window, out=out and out / recording.resolve().name)
+        proofs.append(proof)
+        worse += proof["verdict"] in ("differs", "failed")
+        if not as_json:
+            _print_proof(recording, proof)
+    if as_json:
+        from schemas.proof import ProofSchema
+
+        click.echo(json.dumps([ProofSchema().dump(proof) for proof in proofs], indent=1))
+    if worse:
+        raise DemotapeError(f"{worse} of {len(recordings)} did not do again what was recorded")
+
+
+def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
+    import asyncio
+
+    from pipeline import proofs, refresh
+    from pipeline.cache import derived
+    from recorder.reader import Recording
+    from replay.running import running
+    from replay.running.proof import proof_of
+
+    demonstration, _ = refresh(recording)
+    with progress("Replaying", sum(turn["type"] == "browser" and not turn["dropped"]
+                                   for turn in demonstration["turns"])) as step:
+        with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+            result = asyncio.run(running.run(
+                Recording(recording), demonstration, out or Path(folder) / "run", live=live, headless=not window,
+                on_turn=lambda done, total: step("")))
+        made = proof_of(demonstration, result, live=live,
+                        save_blob=partial(derived.store_derived, RecordingLayout(recording)))
+    proofs.write(recording, made)
+    return made
+
+
+def _print_proof(recording: Path, proof) -> None:
+    console.print(f"{recording}: {proof['verdict']}, {proof['seconds']:.1f} s instead of "
+                  f"{proof['recorded_seconds']:.1f} s")
+    for number, turn in enumerate(proof["turns"], 1):
+        reason = f": {printable(turn['reason'])}" if turn["reason"] else ""
+        console.print(f"  {number:3} {turn['intent']:10} {turn['verdict']}{reason}")
+    for request in proof["missing"]:
+        console.print(f"  not recorded: {request['method']} {printable(request['url'])} ({request['count']})")
+
+
+@replay.command("act")
+@click.argument("recording", type=PATH)
+@click.argument("action")
+@click.option("--turn", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Number of the turn "
+              "that it is done instead of, as `run` prints them.")
+@click.option("--grammar", type=click.Choice(("weblinx", "mind2web", "webvoyager", "browsergym")),
+              help="How ACTION is written; guessed without it.")
+@click.option("--live", is_flag=True, help="On the real network instead of what was recorded.")
+@click.option("--window", is_flag=True, help="Show the browser's window.")
+def act(recording: Path, action: str, number: int, grammar: str | None, live: bool, window: bool) -> None:
+    """Run a demonstration up to a turn, do ACTION instead of that, and say what came of it.
+
+    ACTION is what an agent answers, such as "click('12')", "Click [3]" or "[button] Search -> CLICK".
+    """
+    import asyncio
+
+    from pipeline import refresh
+    from recorder.reader import Recording
+    from replay.running import running
+    from replay.running.parsed_action import with_action
+
+    opened = Recording(recording)
+    demonstration, after = with_action(refresh(recording)[0], opened, number, action, grammar)
+    with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
+        result = asyncio.run(running.run(opened, demonstration, Path(folder) / "run", live=live, headless=not window,
+                                         last=after))
+    outcome = next((turn_outcome for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"),
+                   result.outcomes[-1])
+    # Of the state alone: that it is not what was recorded goes without saying.
+    verdict = "failed" if outcome.verdict == "failed" else result.last
+    console.print(f"{outcome.intent}: {verdict}" + (f": {printable(outcome.reason)}" if verdict != "same" else ""))
+    if verdict == "failed":
+        raise DemotapeError(f"{action[:100]!r} could not be done")
