@@ -388,7 +388,7 @@ def test_a_bitmap_is_served_as_png_and_as_a_small_jpeg(app, db, store, tmp_path)
     def with_bitmap(writer):
         turn = action(writer, 2, "click", pointer(), "<p>x</p>")
         pixels = np.full((96, 160, 3), 200, np.uint8)
-        turn["state"]["screenshot"] = writer.blob(cv2.imencode(".bmp", pixels)[1].tobytes(), like="screenshot")
+        turn["state"]["screenshot"] = writer.blob(cv2.imencode(".bmp", pixels)[1].tobytes(), kind="screenshot")
         return [turn]
 
     import_recording(db, store, make_recording(tmp_path, make_turns=with_bitmap))

@@ -240,6 +240,7 @@ def test_a_wheel_is_built_from_the_sdist_without_npm(checkout, wheel, tmp_path):
     assert next(tmp_path.glob("*.whl")).stat().st_size == wheel.stat().st_size
 
 
+@pytest.mark.slow
 def test_a_build_that_cannot_have_npm_says_so_in_one_line(checkout, tmp_path):
     broken = shutil.copytree(checkout, tmp_path / "broken", ignore=shutil.ignore_patterns("node_modules", "vendor"))
     (broken / "package-lock.json").write_text("{}")

@@ -51,15 +51,15 @@ def test_an_edit_reads_the_turns_once(counted, form):
 def test_what_was_read_too_early_is_read_again(counted, monkeypatch):
     """Somebody else's edit comes between the reading and the writing: theirs is not lost, ours is refused."""
     counts, db, post = counted
-    review, edit = curator_web.demonstrations.library.review, {"op": "drop", "turn": "t3", "version": 1}
+    review, edit = curator_web.demonstrations.library.library.review, {"op": "drop", "turn": "t3", "version": 1}
 
     def meanwhile(*given):
-        monkeypatch.setattr(curator_web.demonstrations.library, "review", review)
+        monkeypatch.setattr(curator_web.demonstrations.library.library, "review", review)
         found = review(*given)
         assert post("/demonstrations/rec-1/edits", edit | {"turn": "t2"}).status_code == 200
         return found
 
-    monkeypatch.setattr(curator_web.demonstrations.library, "review", meanwhile)
+    monkeypatch.setattr(curator_web.demonstrations.library.library, "review", meanwhile)
     assert post("/demonstrations/rec-1/edits", edit).status_code == 409
     dropped = [turn["id"] for turn in current(db, "rec-1")["turns"] if turn["dropped"]]
     assert dropped == ["t2"]

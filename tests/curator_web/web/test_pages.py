@@ -113,12 +113,17 @@ def opened(browser: Browser, cookies: list, width: int = 1280, scheme: str = "li
     return context.new_page()
 
 
-def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(browser, site, cookies):
+def some_pages(config: pytest.Config, offset: int) -> dict[str, str]:
+    """Every page; in `make test` every second one, from an offset."""
+    return PAGES if config.option.all else dict(list(PAGES.items())[offset::2])
+
+
+def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(browser, site, cookies, pytestconfig):
     """At three widths, of which no script of a page asks (the next test), so that each page is loaded once; and in both
     schemes, of which each is the one that axe looks at in full at one of the widths."""
     page = opened(browser, cookies["lea"])
     found = {}
-    for name, address in PAGES.items():
+    for name, address in some_pages(pytestconfig, 0).items():
         page.goto(site.url + address)
         found |= at_all_widths(page, name)
     page.context.clear_cookies()
@@ -128,11 +133,11 @@ def test_axe_finds_nothing_on_any_page_and_none_is_wider_than_its_window(browser
     assert {name: told for name, told in found.items() if told} == {}
 
 
-def test_no_page_in_german_is_wider_than_a_phone(browser, site, cookies):
+def test_no_page_in_german_is_wider_than_a_phone(browser, site, cookies, pytestconfig):
     """Its words are the longest."""
     page = opened(browser, [*cookies["lea"], {"name": COOKIE, "value": "de", "url": site.url}], width=390)
     wide = []
-    for name, address in {**PAGES, "sign-in": "/sign-in"}.items():
+    for name, address in {**some_pages(pytestconfig, 1), "sign-in": "/sign-in"}.items():
         if name == "sign-in":
             page.context.clear_cookies(name="demotape")
         page.goto(site.url + address, wait_until="domcontentloaded")

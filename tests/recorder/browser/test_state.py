@@ -19,6 +19,8 @@ from schemas.chromium import find_chromium
 from tests.support.sessions import click_in, painted
 from tests.support.traps import closed_root_found
 
+pytestmark = pytest.mark.chromium  # zoom by an extension, native controls
+
 
 def picture(session, turn) -> np.ndarray:
     return cv2.imdecode(np.frombuffer(session.recording.blob(turn["state"]["screenshot"]), np.uint8), 1)
