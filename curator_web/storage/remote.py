@@ -123,7 +123,7 @@ class RemoteLayout(RecordingLayout):
         super().__init__(cache.folder / name)
         self._cache, self._name = cache, name
 
-    def place(self, name: str) -> Path:
+    def path_of(self, name: str) -> Path:
         """As RecordingLayout's, fetched."""
         if name in self.FETCHED:
             return self._cache.path(f"{self._name}/{name}", remember=True)
