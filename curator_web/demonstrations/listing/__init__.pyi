@@ -1,4 +1,3 @@
 from .listing import Filter as Filter
-from .listing import listing as listing
 from .listing import matching_ids as matching_ids
 from .listing import read_filter as read_filter
