@@ -343,7 +343,7 @@ def test_blobs_are_served_by_kind_only(client, db):
 
 def test_port_that_is_taken_gives_one_line(app):
     running = server.make(app)
-    with pytest.raises(InputError, match="cannot be listened on"):
+    with pytest.raises(InputError, match="cannot be used"):
         server.make(app, port=running.port)
     running.server_close()
 

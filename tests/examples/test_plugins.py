@@ -103,7 +103,7 @@ def test_the_example_recogniser_tells_when_something_was_said(tmp_path, recordin
     asked = (recordings[0], "--video", video, "--recogniser", "loudness")
     well(tried("process", *asked, path=(examples,)))
     assert said(recordings[0]).count("(Something was said.)") == 2
-    assert "nothing has changed" in well(tried("process", *asked, path=(examples,)))
+    assert ": unchanged" in well(tried("process", *asked, path=(examples,)))
     assert "recogniser 'loudness' is unknown" in tried("process", *asked).stderr
     well(tried("process", recordings[0]))
     assert said(recordings[0]).count("(Something was said.)") == 2, "what was recognised needs no recogniser any more"
@@ -129,12 +129,12 @@ def test_demonstrations_are_made_again_when_a_plugin_comes_changes_or_goes(tmp_p
         CHECK = Check(("first",), lambda material: [Finding(material.turns[0]["id"], "first", "REASON")])
     """
     folder = package(tmp_path, "changing", {"checks": {"first": "changing:CHECK"}}, code.replace("REASON", "One."))
-    assert "nothing has changed" not in well(tried("process", path))
-    assert "nothing has changed" not in well(tried("process", path, path=(folder,)))
-    assert "nothing has changed" in well(tried("process", path, path=(folder,))) and "first" in kinds(path)
+    assert ": unchanged" not in well(tried("process", path))
+    assert ": unchanged" not in well(tried("process", path, path=(folder,)))
+    assert ": unchanged" in well(tried("process", path, path=(folder,))) and "first" in kinds(path)
     (folder / "changing.py").write_text(textwrap.dedent(code.replace("REASON", "Another.")))
-    assert "nothing has changed" not in well(tried("process", path, path=(folder,)))
-    assert "nothing has changed" not in well(tried("process", path)) and "first" not in kinds(path)
+    assert ": unchanged" not in well(tried("process", path, path=(folder,)))
+    assert ": unchanged" not in well(tried("process", path)) and "first" not in kinds(path)
 
 
 def test_the_example_format_and_split_rule(tmp_path, app, examples):

@@ -120,8 +120,8 @@ def test_the_command_says_what_it_uses_again_and_what_becomes_of_the_chat(record
     assert "chat turns" not in run(recording, "--chat", chat).output
     (recording / "chat.jsonl").open("a").close()
     again = run(recording)
-    assert "again with meeting chat.txt, given the last time" in " ".join(again.output.split())
-    assert "nothing has changed" in " ".join(again.output.split())
+    assert "using meeting chat.txt of the last run" in " ".join(again.output.split())
+    assert ": unchanged" in " ".join(again.output.split())
     without = run(recording, "--without-chat")
     assert without.exit_code == 0 and "4 chat turns before, 2 now" in " ".join(without.output.split())
     assert run(recording, "--chat", chat, "--without-chat").exit_code != 0

@@ -85,7 +85,7 @@ def test_subtitles_beside_the_video_are_read_said_and_kept(recording, video, cap
     assert verify(recording) == []
     path.unlink()
     assert refresh(recording) == (first, False)
-    assert "again with meeting.mp4 and meeting.vtt, given the last time" in run(recording)
+    assert "using meeting.mp4 and meeting.vtt of the last run" in run(recording)
     assert process(recording, video=video) == first, "the same video keeps its speech"
     assert (recording / "speech" / "meeting.vtt").read_text() == VTT
     assert heard(process(recording, without=("speech",))) == [] and not (recording / "speech").exists()
@@ -97,7 +97,7 @@ def test_subtitles_that_were_changed_are_read_again(recording, video):
     process(recording, video=video)
     path.write_text(VTT.replace("lamps", "chairs"))
     assert heard(process(recording)) == [("instructor", "Find some lamps.")], "what is kept counts"
-    assert "which lies beside the video" in run(recording, "--video", video)
+    assert "beside the video" in run(recording, "--video", video)
     assert heard(process(recording)) == [("instructor", "Find some chairs.")]
 
 
@@ -121,7 +121,7 @@ def test_speech_goes_with_its_video(recording, video, tmp_path):
     beside(video)
     process(recording, video=video)
     other = video_with(tmp_path / "other.mp4", [], length=2.0)
-    assert "without the speech in meeting.vtt, which is of another video" in run(recording, "--video", other)
+    assert "omitting the speech of meeting.vtt, which belongs to another video" in run(recording, "--video", other)
     assert heard(process(recording)) == []
     process(recording, video=video)
     assert heard(process(recording, without=("video",))) == []

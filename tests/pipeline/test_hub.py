@@ -48,7 +48,7 @@ def test_the_repository_holds_the_export_and_nothing_else(exported, server):
     server.files["train-old.tar"] = b"of an earlier export"
     answer = push(exported, "hf://o/n", "--message", "The first")
     assert answer.returncode == 0, answer.stderr
-    assert "1 of an earlier export are gone" in answer.stdout and f"{server.address}/datasets/o/n" in answer.stdout
+    assert "1 files of an earlier export removed" in answer.stdout and f"{server.address}/datasets/o/n" in answer.stdout
     assert server.files == contents(exported) | {".gitattributes": b"x"}
     assert (server.private, server.commits) == (True, ["The first"]) and server.stored
     server.private = False  # somebody made it public

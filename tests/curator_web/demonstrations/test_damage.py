@@ -245,7 +245,7 @@ def test_check_and_process_go_on(tmp_path):
     (tmp_path / "rec-3" / "demonstration.json").write_text("[")
     shutil.rmtree(tmp_path / "rec-4")
     checked = CliRunner().invoke(main, ["check", *names])
-    assert checked.exit_code == 1 and "4 of 6 not whole" in checked.stderr
+    assert checked.exit_code == 1 and "4 of 6 are incomplete or damaged" in checked.stderr
     assert [f"{names[number]}: whole" in checked.stdout.replace("\n", "") for number in range(6)] == [
         True, False, False, False, False, True]
     processed = CliRunner().invoke(main, ["process", *names])

@@ -229,7 +229,7 @@ def test_the_command_line_says_what_it_did(tmp_path):
     told = [CliRunner().invoke(main, ["import", str(package(tmp_path, task)), *words]).stdout
             for task in ("One", "One", "Two")]
     assert [line.split(": ")[1].split(" (")[0] for line in told] == [
-        "imported", "is there already, nothing to do", "its new turns were taken in"]
+        "imported", "already imported", "updated with its new turns"]
 
 
 def test_paths_of_the_server_are_not_told(app, held, tmp_path):

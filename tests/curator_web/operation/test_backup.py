@@ -106,7 +106,7 @@ def test_what_is_restored_is_what_was_backed_up(source, target, tmp_path, place,
     other, options = place(target[1], "after")
     new = new_url(target[0], tmp_path / "other", request)
     code, told = run("restore", folder, "--db", new, *options)
-    assert code == 0 and ", 0 there already" in told, told
+    assert code == 0 and ", 0 already present" in told, told
     assert run("check", "--db", new, *options) == (0, "")
     restored = open_database(new)
     assert rows(restored) == rows(db)

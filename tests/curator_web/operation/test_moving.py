@@ -33,7 +33,7 @@ def test_to_s3_and_back_with_everybody_signed_in(tmp_path, motos):
     store.files.save("exports/1.zip", tmp_path / "1.zip")
     options = ["--db", url, "--data", data, "--endpoint-url", motos]
     code, told = run("move", "--to", blobs, *options)
-    assert code == 0 and " 0 there already" in told and store.holds("rec-1")
+    assert code == 0 and " 0 already present" in told and store.holds("rec-1")
     import_recording(db, store, filmed_recording(tmp_path))
     code, told = run("move", "--to", blobs, *options, "--remove")
     assert code == 0 and not store.holds("rec-1") and not list(store.files.listed("exports")), told

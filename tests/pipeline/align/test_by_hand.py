@@ -71,9 +71,9 @@ def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path)
     told = json.loads(Recording(path).layout.demonstration.read_text())["alignment"]["by_hand"]
     assert told == {"offset": 3.5, "drift": 0.0, "rectangle": {"left": 70, "top": 70, "width": 0.8, "height": 0.8}}
     before = Recording(path).layout.demonstration.read_bytes()
-    for options, words in ((("--video-drift", "3"), "--video-drift goes with --video-offset"),
-                           (("--video-rectangle", "1,2,3"), "--video-rectangle: four numbers"),
-                           (("--video-rectangle", "1,2,3,x"), "--video-rectangle: four numbers"),
+    for options, words in ((("--video-drift", "3"), "--video-drift requires --video-offset"),
+                           (("--video-rectangle", "1,2,3"), "--video-rectangle: must be four numbers"),
+                           (("--video-rectangle", "1,2,3,x"), "--video-rectangle: must be four numbers"),
                            (("--video-rectangle", "1,2,0,1"), "rectangle.width"),
                            (("--video-offset", "nan"), "offset"),
                            (("--without-video", "--video-offset", "1"), "without a video")):
