@@ -65,7 +65,7 @@ def test_what_is_missing_and_what_is_unused_is_told(place, tmp_path, monkeypatch
     assert "rec-3" not in run("check", *options)[1]  # it may be on its way into the database
     monkeypatch.setattr(upkeep, "AT_REST", timedelta(seconds=-2))
     code, told = run("check", *options)
-    assert code == 1 and "2 recordings are not as the database has them" in told
+    assert code == 1 and "2 recordings do not match the database" in told
     assert [line.partition(" (")[0] for line in told.splitlines()[:3]] == [
         "recording missing: rec-1, of demonstration rec-1", told.splitlines()[1],
         "recording without a demonstration: rec-3"]

@@ -88,7 +88,8 @@ def test_a_broken_manifest_names_file_and_field(tmp_path):
 
 
 def test_an_export_from_no_app_and_from_an_empty_one(tmp_path):
-    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"), "is not a demotape data folder")
+    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"),
+            "is not a demotape data folder")
     assert not (tmp_path / "out").exists() and not (tmp_path / "data").exists()
     create_app(data_dir=tmp_path / "data")
     refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"), "no demonstrations")

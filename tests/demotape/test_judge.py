@@ -144,7 +144,8 @@ def test_keys_go_to_their_own_endpoint_only(monkeypatch, recordings):
 
 @pytest.mark.parametrize("arguments, told", [
     ([], "no judge"), (["--model", "kind"], "NAME=URL"), (["--model", "kind=ftp://x/"], "http"),
-    (["--model", "a=http://x/", "--model", "a=http://y/"], "the same name"), (["--key", "a=B"], "--key requires --model"),
+    (["--model", "a=http://x/", "--model", "a=http://y/"], "the same name"),
+    (["--key", "a=B"], "--key requires --model"),
     (["--model", "a=http://x/", "--key", "b=B"], "unknown judge"),
     (["--model", "a=http://x/", "--key", "a=NOT_SET"], "NOT_SET is not set"),
     (["--model", "a=http://x/", "--labels", "nowhere"], "nowhere"),

@@ -58,7 +58,8 @@ def test_a_file_is_added_and_its_tasks_are_recorded_one_after_the_other(app, tmp
     both = run("record", "--next", "--task", "Mine", "--data", tmp_path / "app")
     assert both.exit_code == 2 and "either --task or --next" in both.output
     nowhere = run("record", "--next", "--data", tmp_path / "nowhere")
-    assert nowhere.exit_code == 2 and "is not a demotape data folder" in nowhere.output and not (tmp_path / "nowhere").exists()
+    assert nowhere.exit_code == 2 and "is not a demotape data folder" in nowhere.output
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded):

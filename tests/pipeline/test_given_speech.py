@@ -76,7 +76,7 @@ def beside(video, text=VTT, ending=".vtt"):
 def test_subtitles_beside_the_video_are_read_said_and_kept(recording, video, caplog):
     path = beside(video)
     told = run(recording, "--video", video)
-    assert told.startswith("0 ") and "with the speech in meeting.vtt, which lies beside the video" in told
+    assert told.startswith("0 ") and "using the speech of meeting.vtt beside the video" in told
     assert "where meeting.mp4 is on the recording's clock was not found" in caplog.text
     first = json.loads((recording / "demonstration.json").read_text())
     [turn] = spoken_turns(first)

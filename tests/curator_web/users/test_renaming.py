@@ -62,7 +62,7 @@ def test_all_that_somebody_did_goes_along(app, db, tmp_path):
 
 
 def test_a_role_and_a_token_are_changed(app, db):
-    assert run(db, "role", "val", "lead")[1].startswith("val is a lead now")
+    assert run(db, "role", "val", "lead")[1].startswith("val now has the role lead")
     assert run(db, "role", "val", "king")[0] == 2
     with db.reading() as session:
         assert session.get(User, "val").role == "lead" and session.get(Member, ("main", "val")).role == "validator"
