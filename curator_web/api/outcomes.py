@@ -114,7 +114,7 @@ class Trial(MethodView):
         library.listed(services().db, demonstration_id)
         job = outcome_trials.latest(services().db, demonstration_id)
         if job is None or not job.result:
-            raise NotFound("nobody has tried the outcome checks of this demonstration")
+            raise NotFound("the outcome checks of this demonstration were not tried")
         visible = outcomes.visible_rows(services().db, [row["id"] for row in job.result["rows"]], account())
         return {"outcome": job.result["outcome"], "rows": [row for row in job.result["rows"] if row["id"] in visible]}
 

@@ -36,7 +36,7 @@ class OneProof(MethodView):
         library.listed(services().db, demonstration_id)
         stored = replay_proofs.stored_proof(services().db, demonstration_id)
         if stored is None:
-            raise NotFound("nobody has run this demonstration again")
+            raise NotFound("this demonstration was not replayed")
         return stored.content | {"made_at": stored.made_at}
 
     @blueprint.response(202, JobSchema)

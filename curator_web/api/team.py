@@ -50,7 +50,7 @@ class ChosenSchema(Strict):
     def one_of_them(self, body: dict[str, Any], **_: Any) -> None:
         """Refuse what names none, or both."""
         if ("ids" in body) == ("found" in body) or ("found" in body) != ("count" in body):
-            raise ValidationError("name either `ids`, or `found` and `count`")
+            raise ValidationError("pass either `ids`, or `found` and `count`")
 
 
 class AssignmentSchema(ChosenSchema):

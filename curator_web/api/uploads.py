@@ -119,7 +119,7 @@ def register(api: Api) -> None:
 def _uploads() -> UploadService:
     uploads = services().uploads
     if uploads is None:
-        raise NotFound("this review app takes no uploads")
+        raise NotFound("uploads are disabled")
     return uploads
 
 

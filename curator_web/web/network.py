@@ -56,7 +56,7 @@ def turn_requests(review: library.Review, turn_id: str) -> TurnRequests:
     begin, end = _span(review, turn_id)
     store, name = services().store, review.row.recording
     if not store.has_network(name):
-        raise NotFound(ErrorText("the network of this recording was not kept; record with --har or --replayable"))
+        raise NotFound(ErrorText("the network of this recording was not recorded; record with --har or --replayable"))
     return TurnRequests(turn_id, begin, end, **list_sandboxed(network.requests, store.open(name), begin, end))
 
 
@@ -65,7 +65,7 @@ def written(review: library.Review, turn_id: str) -> Written:
     begin, end = _span(review, turn_id)
     store, name = services().store, review.row.recording
     if not store.has_console(name):
-        raise NotFound(ErrorText("the console of this recording was not kept; record with --console"))
+        raise NotFound(ErrorText("the console of this recording was not recorded; record with --console"))
     return Written(turn_id, begin, end, **list_sandboxed(console.summarize, store.open(name), begin, end))
 
 
@@ -73,7 +73,7 @@ def _span(review: library.Review, turn_id: str) -> tuple[float, float | None]:
     before, behind = review.elsewhere
     turn = next((candidate for candidate in review.turns if candidate["id"] == turn_id), None)
     if turn is None:
-        raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
+        raise NotFound(ErrorText("unknown turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
     acted = [acting_turn["timestamp"] for acting_turn in (*before, *review.turns, *behind)
              if acting_turn["type"] == "browser" and not acting_turn["dropped"]]
     later = [time for time in acted if time > turn["timestamp"]]

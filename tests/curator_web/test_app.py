@@ -113,7 +113,7 @@ def test_live_recording_is_refused(db, store, tmp_path):
     path = make_recording(tmp_path, recording_id="live")
     writer = RecordingWriter(tmp_path / "running" / "live", manifest("live"))
     shutil.copy(path / "demonstration.json", tmp_path / "running" / "live")
-    with pytest.raises(InputError, match="still being recorded"):
+    with pytest.raises(InputError, match="is not finished"):
         import_recording(db, store, tmp_path / "running" / "live")
     writer.abandon()
 

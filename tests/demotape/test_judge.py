@@ -81,8 +81,8 @@ def test_one_that_fails_is_told_and_a_second_run_asks_only_what_is_left(tmp_path
                  "--out", tmp_path / "out.jsonl")
         done = judge(*given)
         assert done.exit_code == 1
-        for told in ("rec-1: the model kind at", "rec-3: the model kind at", "no chat completion",
-                     "cut off at its limit", "not a recording",
+        for told in ("rec-1: the model kind at", "rec-3: the model kind at", "not a chat completion",
+                     "cut off at its token limit", "not a recording",
                      "1 of 5 recordings could not be judged; kind did not judge 3"):
             assert told in done.output, told
         assert [each["id"] for each in lines(tmp_path / "out.jsonl")] == ["rec-0"]

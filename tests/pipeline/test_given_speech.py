@@ -106,7 +106,7 @@ def test_speech_that_is_given_goes_before_what_lies_beside(recording, video, tmp
     other = tmp_path / "said.srt"
     other.write_text(SRT)
     told = run(recording, "--video", video, "--speech", other)
-    assert told.startswith("0 ") and "unknown is taken for the instructor" in caplog.text
+    assert told.startswith("0 ") and "unknown is assumed to be the instructor" in caplog.text
     assert heard(process(recording)) == [("instructor", "Find chairs.")]
     assert heard(process(recording, video=video)) == [("instructor", "Find chairs.")]
     assert heard(process(recording, speakers={"unknown": "navigator"})) == [("navigator", "Find chairs.")]
@@ -185,11 +185,11 @@ def test_a_recogniser_is_asked_once(recording, video, stand_in):
 
 
 def test_a_recogniser_needs_a_video_with_sound(recording, tmp_path, stand_in):
-    with pytest.raises(InputError, match="give it with --video"):
+    with pytest.raises(InputError, match="pass it with --video"):
         process(recording, recogniser="stand-in")
     silent = video_with(tmp_path / "silent.mp4", [])
-    assert "silent.mp4: holds no sound" in run(recording, "--video", silent, "--recogniser", "stand-in")
-    assert "recogniser 'none' is unknown" in run(recording, "--video", silent, "--recogniser", "none")
+    assert "silent.mp4: has no sound" in run(recording, "--video", silent, "--recogniser", "stand-in")
+    assert "unknown recogniser 'none'" in run(recording, "--video", silent, "--recogniser", "none")
     assert not (recording / "demonstration.json").exists()
     assert heard(process(recording, video=silent)) == [], "a video without sound is a video"
 

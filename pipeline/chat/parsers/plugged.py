@@ -66,5 +66,5 @@ def _is_reaction(value: object) -> bool:
 
 def _fault(name: str, reader: object) -> str:
     if not isinstance(reader, Reader) or not callable(reader.recognise) or not callable(reader.read):
-        return "it is no pipeline.chat.Reader(kind, recognise, read)"
+        return "it is not a pipeline.chat.Reader(kind, recognise, read)"
     return "" if reader.kind == name else f"its kind is {reader.kind!r}, not its name"

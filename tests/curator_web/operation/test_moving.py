@@ -52,7 +52,7 @@ def test_to_s3_and_back_with_everybody_signed_in(tmp_path, motos):
     assert told.startswith(f"{back}: 1 copied (") and not objects(motos, f"{tmp_path.name}/recordings")
     assert (back / "secret.key").read_bytes() == store.secret() and (back / "secret.key").stat().st_mode & 0o77 == 0
     assert run("check", "--db", url, "--data", back) == (0, "")
-    with pytest.raises(InputError, match="recordings lie there already"):
+    with pytest.raises(InputError, match="already contains recordings"):
         move(db, open_store(back), open_store(back))
     db.close()
 

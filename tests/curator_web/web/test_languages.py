@@ -119,7 +119,7 @@ def test_the_text_of_an_error_is_english_until_a_page_shows_it(app):
     with app.test_request_context("/", headers={"Cookie": f"{languages.COOKIE}=de"}):
         assert in_language(text) == "ann is 5 % done; melden Sie sich zuerst an"
         assert error_words(InputError("of a format: 100%")) == "of a format: 100%"
-        status = ErrorText("this demonstration is %(status)s; a validator has it now", status="submitted")
+        status = ErrorText("this demonstration is %(status)s; only a validator can change it", status="submitted")
         assert "„eingereicht“" in error_words(InputError(status))
 
 

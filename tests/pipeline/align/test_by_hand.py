@@ -76,7 +76,7 @@ def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path)
                            (("--video-rectangle", "1,2,3,x"), "--video-rectangle: must be four numbers"),
                            (("--video-rectangle", "1,2,0,1"), "rectangle.width"),
                            (("--video-offset", "nan"), "offset"),
-                           (("--without-video", "--video-offset", "1"), "without a video")):
+                           (("--without-video", "--video-offset", "1"), "requires --video")):
         result = run(path, *options)
         assert result.exit_code and words in " ".join(result.output.split()), result.output
     assert Recording(path).layout.demonstration.read_bytes() == before
@@ -84,7 +84,7 @@ def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path)
 
 def test_a_place_without_a_video_is_refused(session, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
-    with pytest.raises(InputError, match="without a video; give --video too"):
+    with pytest.raises(InputError, match="requires --video"):
         process(tmp_path / "r", placement={"offset": 1.0, "drift": 0.0})
 
 
