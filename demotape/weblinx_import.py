@@ -45,12 +45,12 @@ def convert(folder: Path, target: Path) -> None:
     replay = _json(folder, REPLAY)
     turns = replay.get("data") if isinstance(replay, dict) else None
     if not isinstance(turns, list):
-        raise InputError(f"{folder / REPLAY}: field data: is no list")
+        raise InputError(f"{folder / REPLAY}: field data: must be a list")
     metadata, form = (_json(folder, name) if (folder / name).exists() else {} for name in
                       ("metadata.json", "form.json"))
     tasks = form.get("tasks") or []
     if not isinstance(tasks, list):
-        raise InputError(f"{folder / 'form.json'}: field tasks: is no list")
+        raise InputError(f"{folder / 'form.json'}: field tasks: must be a list")
     task = _text(form, "description") or "; ".join(map(str, tasks))
     writer = RecordingWriter(target, {
         "format": "demotape/recording", "version": VERSIONS["demotape/recording"], "id": folder.name, "task": task,

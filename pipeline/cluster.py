@@ -31,7 +31,7 @@ def connect(address: str) -> Iterator["Client"]:
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port
     except ImportError:
-        raise InputError("--scheduler needs Dask; install it with: pip install 'demotape[cluster]'") from None
+        raise InputError("--scheduler requires Dask; install it with: pip install 'demotape[cluster]'") from None
     for name in ("distributed", "distributed.client"):  # what goes wrong is said here, without its tracebacks
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:

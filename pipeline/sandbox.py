@@ -213,7 +213,7 @@ def _call(allowance: Allowance, function: Callable[..., object], arguments: tupl
     try:
         answer = _pickle(("returned", function(*arguments)))
     except MemoryError:
-        answer = _pickle(("too much", f"needs more than {limits.size(allowance.memory)} of memory"))
+        answer = _pickle(("too much", f"requires more than {limits.size(allowance.memory)} of memory"))
     except Exception as error:
         answer = _pickle_error(error)
     if len(answer) > allowance.answer:

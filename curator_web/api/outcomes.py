@@ -108,7 +108,7 @@ class Trial(MethodView):
     """Trying the checks on every session of the same task in the project."""
 
     @blueprint.response(200, TrialSchema)
-    @blueprint.alt_response(404, description="There is no such demonstration, or nobody has tried its checks.")
+    @blueprint.alt_response(404, description="Unknown demonstration, or its checks were not tried.")
     def get(self, demonstration_id: str) -> dict[str, Any]:
         """What came of the last time that they were tried"""
         library.listed(services().db, demonstration_id)

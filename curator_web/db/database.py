@@ -134,7 +134,7 @@ def open_database(url: str, prepare: Callable[[Connection], None] | None = None)
     except (ArgumentError, NoSuchModuleError):
         raise InputError("--db: not a database URL; use sqlite:///FILE or postgresql+psycopg://…") from None
     except ModuleNotFoundError as error:
-        raise InputError(f"--db: this database needs the Python package {error.name}; install it") from None
+        raise InputError(f"--db: this database requires the Python package {error.name}; install it") from None
     except DBAPIError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({_first_line(error.orig)})") from None
     except _MadeByNewer:

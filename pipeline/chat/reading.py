@@ -79,7 +79,7 @@ def _distinguish_namesakes(messages: Sequence[Message]) -> tuple[list[Message], 
         known.append(message.speaker_id)
         name_of[message.speaker_id] = message.speaker if len(known) == 1 else f"{message.speaker} ({len(known)})"
         if len(known) > 1:
-            notes.append((message.line, f"another {message.speaker}: told apart as {name_of[message.speaker_id]}"))
+            notes.append((message.line, f"another {message.speaker}: renamed to {name_of[message.speaker_id]}"))
     return [replace(message, speaker=name_of.get(message.speaker_id, message.speaker),
                     reactions=tuple(replace(reaction,
                                             speakers=tuple(name_of.get(name, name) for name in reaction.speakers))

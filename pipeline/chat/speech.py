@@ -121,5 +121,5 @@ def _notes(speech: Speech, roles: Mapping[str, str], unsure: Sequence[str], know
     if not speech.cues:
         return [(1, "nothing was said")]
     return [(line, f"{name} is assumed to be the {roles[name]}; set the role with --speaker"
-                   + (f" (--speaker {UNKNOWN}=ROLE, as nobody is named here)" if name == UNKNOWN else ""))
+                   + (f" (--speaker {UNKNOWN}=ROLE, because no speaker is named)" if name == UNKNOWN else ""))
             for name, line in first.items() if name.casefold() not in named and (name in unsure or name == UNKNOWN)]

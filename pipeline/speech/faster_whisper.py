@@ -24,7 +24,8 @@ def load(model: str | None) -> "Callable[[np.ndarray, Track], Iterator[Segment]]
     try:
         from faster_whisper import WhisperModel
     except ImportError:
-        raise InputError("--recogniser faster-whisper needs a package; install it with: pip install 'demotape[speech]'"
+        raise InputError("--recogniser faster-whisper requires a package; install it with: pip install "
+                         "'demotape[speech]'"
                          ) from None
     if not model:
         raise InputError("--recogniser faster-whisper requires a model; pass its folder with --speech-model")

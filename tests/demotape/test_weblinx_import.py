@@ -107,7 +107,7 @@ def test_a_link_is_not_followed(data_set, tmp_path):
 
 
 @pytest.mark.parametrize("form, words", [
-    ({"tasks": 5}, "form.json: field tasks: is no list"), ({"tasks": {"a": 1}}, "field tasks: is no list"),
+    ({"tasks": 5}, "form.json: field tasks: must be a list"), ({"tasks": {"a": 1}}, "field tasks: must be a list"),
     ({"tasks": [1, None]}, None), ({"description": 7}, None), ([1], "form.json: not a JSON object")])
 def test_a_form_with_numbers_is_no_traceback(data_set, tmp_path, form, words):
     (data_set / "demonstrations" / "shop-1" / "form.json").write_text(json.dumps(form))

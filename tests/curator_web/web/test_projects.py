@@ -134,7 +134,7 @@ def test_who_is_in_several_names_one(two):
     app, tokens = two
     client, boss = app.test_client(), bearer(tokens["boss"])
     unnamed = client.get("/api/demonstrations", headers=boss)
-    assert unnamed.status_code == 400 and "name one of yours: main, b" in unnamed.json["message"]
+    assert unnamed.status_code == 400 and "choose one of your projects: main, b" in unnamed.json["message"]
     for project, name in (("main", "rec-1"), ("b", "rec-b")):
         listed = client.get(f"/api/demonstrations?project={project}", headers=boss)
         assert [row["id"] for row in listed.json["demonstrations"]] == [name]

@@ -157,7 +157,7 @@ TABLE = {
         '4,00:00:08,Ben,so,,"[{""emoji"": ""👍"", ""by"": ""Ann""}]",\n',
         [said("Open it", None, **{"👍": (2,), "❤️": (1,)}), said("ok\n[file: plan.pdf]", 0), said("one"),
          said("so", None, **{"👍": (1, "Ann")})],
-        [(4, "more cells than the header names, which are left out; is a text in need of quotation marks?"),
+        [(4, "more cells than the header; the extra cells are ignored; does a text need quotation marks?"),
          (4, NOT_THERE)]),
     "what stands before a transcript": (
         "Lab - Transcript\nAttendees\n00:00:05\nAnn: Open it\n", [said("Open it")],

@@ -362,7 +362,7 @@ def test_people_of_one_name_are_told_apart_by_their_ids(tmp_path):
     log = read_chat(path, started_at=START, duration=DURATION)
     assert [(line.speaker, line.role) for line in log.lines] == [
         ("Alex", I), ("Alex (2)", N), ("Alex", I), ("Alex (2)", N)]
-    assert log.problems == ((2, "another Alex: told apart as Alex (2)"),)
+    assert log.problems == ((2, "another Alex: renamed to Alex (2)"),)
     named = read_chat(path, started_at=START, duration=DURATION, speakers={"Alex (2)": I, "Alex": N})
     assert [line.role for line in named.lines] == [N, I, N, I]
 
