@@ -147,7 +147,7 @@ def wait_for(address: str, process: subprocess.Popen) -> None:
         except OSError:
             time.sleep(0.3)
     command: Any = process.args
-    raise SystemExit(f"{command[0]}: does not answer")
+    raise SystemExit(f"{command[0]}: does not respond")
 
 
 async def _open(page: Page, address: str) -> None:

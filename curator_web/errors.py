@@ -54,28 +54,28 @@ class ServiceUnavailable(DemotapeError):
     """A service that the app needs fails for the moment. The error's text is for the operator, `message` for users."""
 
     service = "something"
-    message = ErrorText("something that the review app needs does not answer; try again in a while")
+    message = ErrorText("a service that the review app needs does not respond; try again later")
 
 
 class DatabaseUnavailable(ServiceUnavailable):
     """The database does not answer, or takes nothing."""
 
     service = "database"
-    message = ErrorText("the database does not answer; try again in a while")
+    message = ErrorText("the database does not respond; try again later")
 
 
 class StoreUnavailable(ServiceUnavailable):
     """The place that recordings are kept in does not do what it is asked."""
 
     service = "storage"
-    message = ErrorText("the place where the recordings are kept does not answer; try again in a while")
+    message = ErrorText("the storage of the recordings does not respond; try again later")
 
 
 class DiskFull(ServiceUnavailable):
     """The disk is nearly full."""
 
     service = "disk"
-    message = ErrorText("the server's disk is full; tell who runs it")
+    message = ErrorText("the server's disk is full; contact its administrator")
 
 
 __all__ = ["Busy", "Conflict", "Damaged", "DatabaseUnavailable", "DemotapeError", "DiskFull", "InputError",

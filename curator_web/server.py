@@ -38,8 +38,8 @@ def make(app: Flask, host: str = "127.0.0.1", port: int = 0) -> BaseWSGIServer:
         listening.listen(128)
     except (OSError, OverflowError) as error:
         listening.close()
-        raise InputError(f"--host {host} --port {port}: cannot be listened on "
-                         f"({reason(error)})") from None
+        raise InputError(f"--host {host} --port {port}: cannot be used ({reason(error)}); choose another address or "
+                         "port") from None
     server = make_server(host, listening.getsockname()[1], app, threaded=True, request_handler=QuietHandler,
                          fd=listening.detach())
     server.daemon_threads = True  # type: ignore[attr-defined]  # a threaded one has it
@@ -57,11 +57,11 @@ def serve(app: Flask, host: str = "127.0.0.1", port: int = 5000, say: Callable[[
     server = make(app, host, port)
     say(f"The review app is at {address(server)} (Ctrl-C ends it)")
     if not has_accounts(app.extensions["demotape"].db):
-        say("No accounts yet, so nobody signs in and only this machine is served; "
-            "make one with: demotape user add NAME --role lead" if host not in LOOPBACK else
-            "No accounts yet, so nobody signs in on this machine")
+        say("No accounts: requests are accepted from this machine only, without sign-in; create an account with: "
+            "demotape user add NAME --role lead" if host not in LOOPBACK else
+            "No accounts: no sign-in is required on this machine")
     if not is_complete():
-        say("The front-end libraries are missing, pages will be slow to use; run: python -m curator_web.vendor")
+        say("The front-end libraries are missing, so pages are less usable; run: python -m curator_web.vendor")
     app.extensions["demotape"].jobs.start()
     try:
         server.serve_forever()

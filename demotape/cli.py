@@ -51,20 +51,20 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="demotape")
 def main() -> None:
-    """Record how a person does a task in a web browser, review it, and ship it as data for web agents."""
+    """Record, review and export demonstrations of web tasks as data for web agents."""
 
 
 @main.command()
 @click.option("--out", type=_PATH, default=Path("demotape-demo"), show_default=True,
-              help="Folder for everything the demo makes; an earlier demo in it is replaced.")
+              help="Output folder of the demo; an earlier demo in it is replaced.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
-              help="Port of the review app; any free one is taken when it is in use.")
+              help="Port of the review app; a free port is used if it is in use.")
 def demo(out: Path, port: int) -> None:
-    """The whole way on a bundled site, then serve the review app.
+    """Run the whole workflow on a bundled site, then serve the review app.
 
-    Books a flight on a real airline's page with a scripted navigator, processes the recording together with an
-    instructor's chat, imports it into the review app, and exports it. Without a terminal, or with CI set, it ends
-    there; otherwise it serves the review app.
+    Books a flight on an airline's page with a scripted navigator, processes the recording with an instructor's chat,
+    imports it into the review app and exports it. Then serves the review app, unless there is no terminal or CI is
+    set.
     """
     from .demo import run
 
@@ -80,28 +80,29 @@ def demo(out: Path, port: int) -> None:
 
 @main.command()
 @click.argument("url", required=False)
-@click.option("--task", default="", help="What the navigator is asked to do.")
+@click.option("--task", default="", help="Text of the task.")
 @click.option("--out", type=_PATH, help="Folder of the new recording.  [default: recordings/DATE-TIME]")
-@click.option("--headless", is_flag=True, help="Without a window, for tests and agents.")
+@click.option("--headless", is_flag=True, help="Run without a window, for tests and agents.")
 @click.option("--connect", metavar="CDP_URL", help="Record a running Chromium that was started with "
-                                                   "--remote-debugging-port; it is left running.")
-@click.option("--har", is_flag=True, help="Keep the network with bodies as network.har, without secrets.")
-@click.option("--replayable", is_flag=True, help="Keep what it takes to serve the session again offline and to run "
-                                                 "it again: demotape replay.")
-@click.option("--console", "keep_console", is_flag=True, help="Keep what pages write to the console, and errors that "
-                                                               "they do not catch.")
-@click.option("--mhtml", is_flag=True, help="Keep each page as one self-contained MHTML file.")
-@click.option("--axtree", is_flag=True, help="Have the accessibility tree of each state; process makes it.")
-@click.option("--actor", type=click.Choice(ACTORS), help="Who acts.  [default: person, where a window is shown]")
+                                                   "--remote-debugging-port; it is not closed at the end.")
+@click.option("--har", is_flag=True, help="Record the network traffic with bodies as network.har, without secrets.")
+@click.option("--replayable", is_flag=True, help="Record the data that `demotape replay` needs.")
+@click.option("--console", "keep_console", is_flag=True, help="Record the console messages and uncaught errors of "
+                                                              "pages.")
+@click.option("--mhtml", is_flag=True, help="Save each page as a self-contained MHTML file.")
+@click.option("--axtree", is_flag=True, help="Add the accessibility tree of each state; `demotape process` creates it.")
+@click.option("--actor", type=click.Choice(ACTORS), help="Actor of the session.  [default: person, if a window is "
+                                                         "shown]")
 @click.option("--agent", metavar="NAME", help="Name and version of the agent or script that acts.")
-@click.option("--consent/--no-consent", default=None, help="Whether who acts agrees to the recording being published.")
+@click.option("--consent/--no-consent", default=None, help="Whether the actor consents to publication of the "
+                                                           "recording.")
 @click.option("--license", metavar="NAME", envvar="DEMOTAPE_LICENSE", show_envvar=True,
-              help="Licence under which it may be published, such as CC-BY-4.0.")
+              help="Licence of the recording, such as CC-BY-4.0.")
 @of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
            replayable: bool, keep_console: bool, mhtml: bool, axtree: bool, following: bool, project: str | None,
            server: str | None, token: str | None, data: Path, **provenance: Any) -> None:
-    """Record a session in the browser, starting at URL; closing the window or Ctrl-C ends it."""
+    """Record a session in the browser, starting at URL. Close the window or press Ctrl-C to stop."""
     import asyncio
 
     from .commands.next_task import take_task
@@ -110,14 +111,14 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
 
     if following:
         if task:
-            raise click.UsageError("give --task or --next, not both")
+            raise click.UsageError("pass either --task or --next")
         assignment = take_task(project, server, token, data)
         task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
         if assignment.get("answer"):
             _tell(f"Expected answer: {printable(assignment['answer'])}")
     if not url and not connect:
-        raise click.UsageError("give the URL to start at, or --connect to a running browser")
+        raise click.UsageError("pass the URL of the start page, or --connect")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
@@ -131,34 +132,35 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
 @click.option("--chat", type=_PATH, help="Chat log of the session: Zoom, WebVTT, Slack, Discord, JSONL, CSV "
                                          "or a plug-in's.")
 @click.option("--speaker", "speakers", multiple=True, metavar="NAME=ROLE",
-              help="Who is instructor and who navigator in the chat; guessed otherwise.")
+              help="Role of a speaker in the chat: instructor or navigator.  [default: inferred]")
 @click.option("--video", type=_PATH, help="External video of the session, such as a meeting tool's screen recording.")
-@click.option("--speech", type=_PATH, help="Subtitles of what was said in the video (.vtt, .srt); those beside a "
-                                           "video that is given are taken by themselves.")
-@click.option("--recogniser", metavar="NAME", help="Have what was said in the video recognised on this machine: "
+@click.option("--speech", type=_PATH, help="Subtitles of the video's speech (.vtt, .srt).  [default: a subtitle file "
+                                           "beside the video of --video]")
+@click.option("--recogniser", metavar="NAME", help="Recognise the speech of the video on this machine: "
                                                    "faster-whisper or a plug-in's.")
-@click.option("--speech-model", "model", metavar="MODEL", help="The recogniser's model, such as its folder; none is "
-                                                               "downloaded.")
-@click.option("--video-offset", type=float, metavar="SECONDS", help="Where the recording's start is in the video, "
-              "if you know better than the alignment.")
-@click.option("--video-drift", type=float, metavar="PPM", help="By how much the video's clock is fast, parts per "
-              "million; goes with --video-offset.")
-@click.option("--video-rectangle", metavar="LEFT,TOP,WIDTH,HEIGHT", help="Where the frames show the page: pixels of "
-              "the frame, and pixels of the frame to a CSS pixel across and downwards.")
-@click.option("--without-chat", is_flag=True, help="Leave out the chat log that was given before.")
-@click.option("--without-video", is_flag=True, help="Leave out the external video that was given before.")
-@click.option("--without-speech", is_flag=True, help="Leave out the speech that was given before or lies beside the "
-                                                     "video.")
-@click.option("--without-place", is_flag=True, help="Leave out what was said before of where the video belongs.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
-@click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
+@click.option("--speech-model", "model", metavar="MODEL", help="Model of the recogniser, such as its folder; models "
+                                                               "are never downloaded.")
+@click.option("--video-offset", type=float, metavar="SECONDS", help="Position of the recording's start in the video; "
+                                                                    "overrides the alignment.")
+@click.option("--video-drift", type=float, metavar="PPM", help="Drift of the video's clock in parts per million, "
+                                                               "positive if it is fast; requires --video-offset.")
+@click.option("--video-rectangle", metavar="LEFT,TOP,WIDTH,HEIGHT", help="Position of the page in the video's "
+                                                                         "frames: left and top in frame pixels, "
+                                                                         "horizontal and vertical scale in frame "
+                                                                         "pixels per CSS pixel.")
+@click.option("--without-chat", is_flag=True, help="Omit the chat log of the last run.")
+@click.option("--without-video", is_flag=True, help="Omit the external video of the last run.")
+@click.option("--without-speech", is_flag=True, help="Omit the speech of the last run, and subtitles beside the video.")
+@click.option("--without-place", is_flag=True, help="Omit the video placement of the last run.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel processes.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the Dask cluster of the scheduler at tcp://HOST:PORT.")
 def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str, ...], video: Path | None,
             speech: Path | None, recogniser: str | None, model: str | None, video_offset: float | None,
             video_drift: float | None, video_rectangle: str | None, without_chat: bool, without_video: bool,
             without_speech: bool, without_place: bool, jobs: int, scheduler: str | None) -> None:
-    """Turn recordings into demonstrations: writes demonstration.json into each; unchanged ones are skipped.
+    """Derive demonstrations from recordings: write demonstration.json into each folder, skip unchanged ones.
 
-    Chat log, speakers, video, where it belongs, and speech, if they are not given, are those of the last time.
+    The chat log, speakers, video, video placement and speech of the last run are used again unless they are given.
     """
     from pipeline import batch
 
@@ -191,14 +193,13 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 
 @main.command("import")
 @click.argument("paths", nargs=-1, required=True, type=_PATH)
-@click.option("--project", metavar="ID", help="Take them into this project.  [default: the only one]")
-@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+@click.option("--project", metavar="ID", help="Target project.  [default: the only one]")
+@click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
 def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: Path, blobs: str | None,
             endpoint_url: str | None) -> None:
-    """Take processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout, into the app.
-    """
+    """Import processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout."""
     from curator_web.users import projects
 
     from .importing import expand_paths, import_path
@@ -212,11 +213,11 @@ def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: 
 @main.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
-              help="Port to listen on; 0 takes any free one.")
+              help="Port to listen on; 0 selects a free port.")
 @click.option("--upload-days", type=click.FloatRange(0, min_open=True), metavar="DAYS",
               default=os.environ.get("DEMOTAPE_UPLOAD_DAYS", "7"), show_default=True,
-              help="Give an upload up after so many days without a chunk.")
-@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+              help="Discard an upload after this number of days without a chunk.")
+@click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")
 @click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
 def review(host: str, port: int, upload_days: float, db: str | None, data: Path, blobs: str | None,
@@ -251,7 +252,7 @@ def _for_each_path(paths: Iterable[Path], title: str, work: Callable, report: Ca
     if len(paths) == 1 and failed:
         raise failed[0]
     if failed:
-        raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others are done")
+        raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others succeeded")
 
 
 def _serve(db: str | None, data: Path, host: str, port: int, **settings: Any) -> None:
@@ -269,7 +270,7 @@ def _roles(speakers: tuple[str, ...]) -> dict[str, str]:
     for speaker in speakers:
         name, _, role = speaker.rpartition("=")
         if not name or role not in ("instructor", "navigator"):
-            raise click.BadParameter(f"{speaker!r} must read NAME=instructor or NAME=navigator", param_hint="--speaker")
+            raise click.BadParameter(f"{speaker!r}: must be NAME=instructor or NAME=navigator", param_hint="--speaker")
         roles[name] = role
     return roles
 

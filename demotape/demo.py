@@ -73,7 +73,7 @@ def run(folder: Path, step: Callable[[str], None]) -> DemoResult:
 def _clear(folder: Path) -> None:
     """Make the folder an empty one of the demo's own."""
     if folder.exists() and any(folder.iterdir()) and not (folder / _MARK).exists():
-        raise InputError(f"{folder}: holds something that is not a demo; give another folder with --out")
+        raise InputError(f"{folder}: contains files that are not a demo; choose another folder with --out")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     (folder / _MARK).touch()

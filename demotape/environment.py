@@ -57,7 +57,7 @@ def metrics_token(data: Path) -> str:
     if not token:
         return ""
     if len(token) < TOKEN_LENGTH:
-        raise InputError(f"DEMOTAPE_METRICS_TOKEN: {TOKEN_LENGTH} characters at least")
+        raise InputError(f"DEMOTAPE_METRICS_TOKEN: must have at least {TOKEN_LENGTH} characters")
     if find_spec("prometheus_client") is None:
         raise InputError("DEMOTAPE_METRICS_TOKEN: its library is missing; install it with: "
                          "pip install 'demotape[production]'")

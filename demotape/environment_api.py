@@ -94,7 +94,7 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     @blueprint.post("/score")
     @blueprint.arguments(AnswerSchema)
     @blueprint.response(200, ScoreSchema)
-    @blueprint.alt_response(409, description="No run is going on, or there are no outcome checks.")
+    @blueprint.alt_response(409, description="No run, or no outcome checks.")
     def score(body: dict[str, Any]) -> Any:
         """Score the run, and end it"""
         return wait(lambda: environment.score(**body))

@@ -26,7 +26,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
     display for a window, or when nothing listens at `connect`.
     """
     if not connect and not headless and not has_display():
-        raise InputError("there is no display to show a browser window; use --headless or --connect CDP_URL")
+        raise InputError("no display for a browser window; pass --headless or --connect CDP_URL")
     async with AsyncExitStack() as stack:
         playwright = await stack.enter_async_context(async_playwright())
         context = await _context(playwright, headless, connect)
@@ -42,7 +42,7 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
                 await page.bring_to_front()
             refused = await _open(page, url) if url else None
             if not refused:
-                say("Recording. Close the window or press Ctrl-C to end.")
+                say("Recording. Close the window or press Ctrl-C to stop.")
                 await _first(ended, recorder.stopped)
         if refused:
             shutil.rmtree(directory, ignore_errors=True)  # it was new, and holds nothing
@@ -59,7 +59,7 @@ async def _context(playwright, headless: bool, connect: str | None) -> BrowserCo
     try:
         browser = await playwright.chromium.connect_over_cdp(connect)
     except PlaywrightError as error:
-        raise InputError(f"{connect}: no Chromium answers there; start one with --remote-debugging-port "
+        raise InputError(f"{connect}: no Chromium responds; start one with --remote-debugging-port "
                          f"({_reason(error)})") from None
     return browser.contexts[0] if browser.contexts else await browser.new_context()
 

@@ -34,7 +34,7 @@ def run_again(recording: Recording, demonstration: Demonstration, on_turn: Calla
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
             result = asyncio.run(run(Path(folder) / "run"))
     except TimeoutError:
-        raise DemotapeError("the demonstration took too long to run again") from None
+        raise DemotapeError("the replay took too long") from None
     except PlaywrightError as error:
-        raise DemotapeError(f"it could not be run in a browser: {str(error).splitlines()[0][:300]}") from None
+        raise DemotapeError(f"the replay failed: {str(error).splitlines()[0][:300]}") from None
     return proof_of(demonstration, result, live=False, save_blob=save_blob)

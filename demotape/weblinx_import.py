@@ -40,16 +40,17 @@ def folders(path: Path) -> list[Path]:
 def convert(folder: Path, target: Path) -> None:
     """Write the demonstration in `folder` as a processed recording; raises InputError naming file and field."""
     if not NAME.fullmatch(folder.name):
-        raise InputError(f"{folder}: the folder's name becomes the id; letters, digits, - and _ only, 100 at most")
+        raise InputError(f"{folder}: the folder's name is used as the id; rename it to at most 100 letters, digits, "
+                         "- and _")
     replay = _json(folder, REPLAY)
     turns = replay.get("data") if isinstance(replay, dict) else None
     if not isinstance(turns, list):
-        raise InputError(f"{folder / REPLAY}: field data: is no list")
+        raise InputError(f"{folder / REPLAY}: field data: must be a list")
     metadata, form = (_json(folder, name) if (folder / name).exists() else {} for name in
                       ("metadata.json", "form.json"))
     tasks = form.get("tasks") or []
     if not isinstance(tasks, list):
-        raise InputError(f"{folder / 'form.json'}: field tasks: is no list")
+        raise InputError(f"{folder / 'form.json'}: field tasks: must be a list")
     task = _text(form, "description") or "; ".join(map(str, tasks))
     writer = RecordingWriter(target, {
         "format": "demotape/recording", "version": VERSIONS["demotape/recording"], "id": folder.name, "task": task,
@@ -77,8 +78,8 @@ class _Turn:
         try:
             return self._chat() if self._turn["type"] == "chat" else self._browser()
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            problem = f"no field {str(error)[:80]}" if isinstance(error, KeyError) else "a value is of another kind"
-            raise InputError(f"{self._where}: is not as WebLINX writes turns ({problem})") from None
+            problem = f"no field {str(error)[:80]}" if isinstance(error, KeyError) else "a value has the wrong type"
+            raise InputError(f"{self._where}: not a turn of WebLINX ({problem})") from None
 
     def _chat(self) -> ChatTurn:
         return {"id": f"t{self._number}", "type": "chat", "timestamp": float(self._turn["timestamp"]),
@@ -88,7 +89,7 @@ class _Turn:
         arguments = self._turn["action"]["arguments"]
         metadata, intent = arguments.get("metadata") or {}, self._turn["action"]["intent"]
         if intent not in _ARGUMENTS:
-            raise InputError(f"{self._where}.action.intent: {str(intent)[:40]!r} is none of WebLINX's")
+            raise InputError(f"{self._where}.action.intent: {str(intent)[:40]!r} is not an intent of WebLINX")
         self._zoom = float(metadata.get("zoomLevel") or 1)
         element = self._element(arguments["element"]) if arguments.get("element") else None
         return {"id": f"t{self._number}", "type": "browser", "timestamp": float(self._turn["timestamp"]),
@@ -219,7 +220,7 @@ def _json(folder: Path, name: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({str(error)[:80]})") from None
     if not isinstance(content, dict):
-        raise InputError(f"{path}: is no JSON object")
+        raise InputError(f"{path}: not a JSON object")
     return content
 
 

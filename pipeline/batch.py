@@ -76,8 +76,8 @@ def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
                     yield outcome
                 except BrokenExecutor:
                     alone = None
-                    yield Outcome(job.path, "failed", f"{job.path}: the process that worked on it died "
-                                  "(out of memory?)", DemotapeError.exit_code)
+                    yield Outcome(job.path, "failed", f"{job.path}: its process died (out of memory?)",
+                                  DemotapeError.exit_code)
     finally:
         for future in futures:
             future.cancel()
@@ -188,9 +188,9 @@ def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str],
     several."""
     paths = list(paths)
     if (video is not None or placement) and len(paths) > 1:
-        subject = "--video goes" if video else "where a video belongs goes"
-        raise InputError(f"{subject} with one recording: a video shows one session")
+        subject = "--video requires" if video else "a video placement requires"
+        raise InputError(f"{subject} a single recording: a video shows one session")
     if speech is not None and len(paths) > 1:
-        raise InputError("--speech goes with one recording: it is what was said in one session")
+        raise InputError("--speech requires a single recording: it is the speech of one session")
     return [Job(path, chat and chat.resolve(), speakers, video and video.absolute(), speech and speech.absolute(),
                 recogniser, model, without, placement) for path in paths]

@@ -31,17 +31,17 @@ def connect(address: str) -> Iterator["Client"]:
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port
     except ImportError:
-        raise InputError("--scheduler needs Dask; install it with: pip install 'demotape[cluster]'") from None
+        raise InputError("--scheduler requires Dask; install it with: pip install 'demotape[cluster]'") from None
     for name in ("distributed", "distributed.client"):  # what goes wrong is said here, without its tracebacks
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         get_address_host_port(address, strict=True)
     except (ValueError, TypeError):
-        raise InputError(f"--scheduler {address}: give host and port, such as tcp://10.0.0.7:8786") from None
+        raise InputError(f"--scheduler {address}: must have a host and port, such as tcp://10.0.0.7:8786") from None
     try:
         client = Client(address, timeout=CONNECT_TIMEOUT, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise InputError(f"--scheduler {address}: no Dask scheduler answers there ({error})") from None
+        raise InputError(f"--scheduler {address}: no Dask scheduler responds ({error})") from None
     with client:
         try:
             client.wait_for_workers(1, timeout=CONNECT_TIMEOUT)
@@ -58,7 +58,7 @@ def _check_versions(client: "Client", address: str) -> None:
     try:
         versions = client.sync(client.run, eval, _THEIRS, on_error="return", callback_timeout=ANSWER_TIMEOUT)
     except TimeoutError:
-        raise InputError(f"--scheduler {address}: a worker does not answer; look at each and end the one that "
+        raise InputError(f"--scheduler {address}: a worker does not respond; find and stop the one that "
                          "hangs") from None
     try:
         versions[address] = client.run_on_scheduler(eval, _THEIRS)
@@ -66,7 +66,7 @@ def _check_versions(client: "Client", address: str) -> None:
         versions[address] = error
     for worker, theirs in versions.items():
         if theirs != ours:
-            description = "no demotape that runs" if isinstance(theirs, Exception) else f"demotape {theirs}"
+            description = "no working demotape" if isinstance(theirs, Exception) else f"demotape {theirs}"
             raise InputError(f"--scheduler {address}: {worker} has {description}; install demotape {ours} there")
 
 
@@ -106,7 +106,7 @@ def failures(activity: str) -> Iterator[None]:
     try:
         yield
     except KilledWorker:
-        raise DemotapeError(f"{activity}: the workers of the cluster that worked on it died (out of memory?)") from None
+        raise DemotapeError(f"{activity}: its workers died (out of memory?)") from None
     except (CancelledError, CommClosedError):
-        raise DemotapeError(f"{activity}: the connection to the cluster's scheduler was lost; begin again once it is "
-                            "there") from None
+        raise DemotapeError(f"{activity}: the connection to the cluster's scheduler was lost; start again when it is "
+                            "available") from None

@@ -32,10 +32,10 @@ def push(folder: Path, address: str, *, public: bool = False, message: str = "",
     Raises InputError for an export that is not whole, a public repository without `public`, and what the server says.
     """
     if not (named := _ADDRESS.fullmatch(address)):
-        raise InputError(f"{address}: not of the form hf://OWNER/NAME")
+        raise InputError(f"{address}: must be hf://OWNER/NAME")
     manifest = read_export(folder)
     if problems := verify(folder):
-        raise InputError(f"{folder}: not whole, nothing was sent: {problems[0]}")
+        raise InputError(f"{folder}: incomplete or damaged, nothing was uploaded: {problems[0]}")
     paths = [MANIFEST, *(file["path"] for file in manifest["files"])]
     size = sum((folder / path).stat().st_size for path in paths)
     endpoint = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
@@ -51,19 +51,19 @@ def _send(folder: Path, repository: str, paths: list[str], public: bool, message
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
         from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
     except ImportError:
-        raise InputError("huggingface_hub is not installed: pip install 'demotape[hub]'") from None
+        raise InputError("huggingface_hub is not installed; install it with: pip install 'demotape[hub]'") from None
     hub = HfApi(endpoint=endpoint)
     try:
         hub.create_repo(repository, repo_type="dataset", private=not public, exist_ok=True)
         if not public and not hub.dataset_info(repository).private:
-            raise InputError(f"hf://{repository}: is public, nothing was sent; --public says that it may be")
+            raise InputError(f"hf://{repository}: is public, nothing was uploaded; pass --public to allow this")
         old = {*hub.list_repo_files(repository, repo_type="dataset")} - {*paths, _OF_THE_REPOSITORY}
         hub.create_commit(
             repository, repo_type="dataset", commit_message=message or "Export of demotape",
             operations=[*(CommitOperationDelete(path) for path in sorted(old)),
                         *(CommitOperationAdd(path, folder / path) for path in paths)])
     except LocalTokenNotFoundError:
-        raise InputError(f"hf://{repository}: no token: set HF_TOKEN, or run `hf auth login`") from None
+        raise InputError(f"hf://{repository}: no token; set HF_TOKEN, or run `hf auth login`") from None
     except HfHubHTTPError as error:
         why = error.server_message or f"answer {error.response.status_code}"
         raise InputError(f"hf://{repository}: {endpoint} says: {why}") from error

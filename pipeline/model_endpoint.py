@@ -22,8 +22,8 @@ MAX_ANSWER_BYTES = 1 << 20  # of an answer
 PAUSES = (1.0, 5.0)  # seconds before the second and the third try
 LONGEST_PAUSE = 30.0  # that an endpoint may ask for
 _WAIT = re.compile(r"\d{1,4}")  # Retry-After in seconds; as a date it is not looked at
-_REFUSALS = {401: "it refuses the key", 403: "it refuses the key", 404: "it has no such address or model",
-             413: "what was sent is too large for it"}
+_REFUSALS = {401: "it rejects the key", 403: "it rejects the key", 404: "unknown address or model",
+             413: "the request is too large for it"}
 
 
 class ModelFailed(DemotapeError):
@@ -61,17 +61,17 @@ def model_settings(url: str, name: str, key: str = "", named: tuple[str, str, st
     parts = split_address(url)
     if not (url.isascii() and url.isprintable() and " " not in url and parts.scheme in ("http", "https")
             and parts.hostname):
-        raise InputError(f"{of_url}: an address that begins with http:// or https:// and has a host")
+        raise InputError(f"{of_url}: must be an address with http:// or https:// and a host")
     if parts.username is not None or parts.password is not None:
-        raise InputError(f"{of_url}: no name and no password in it; {of_key} is the key")
+        raise InputError(f"{of_url}: must not contain a name or password; set the key with {of_key}")
     try:
         _ = parts.port
     except ValueError:
-        raise InputError(f"{of_url}: its port is none") from None
+        raise InputError(f"{of_url}: invalid port") from None
     if not 0 < len(name) <= NAME_LENGTH or not name.isprintable():
-        raise InputError(f"{of_name}: the model's name at {of_url}, of {NAME_LENGTH} characters at most")
+        raise InputError(f"{of_name}: must be the name of a model at {of_url}, with at most {NAME_LENGTH} characters")
     if not key.isascii() or not (key.isprintable() or not key):
-        raise InputError(f"{of_key}: only printable ASCII characters")
+        raise InputError(f"{of_key}: must consist of printable ASCII characters")
     return ModelSettings(url, name, key)
 
 
@@ -97,7 +97,7 @@ def ask(settings: ModelSettings, body: bytes, pause: Callable[[float], None] = t
             reason = f"it answers {busy.code}"
             seconds = 0.0 if wait is None else max(wait, busy.seconds)
             if wait is None or time.monotonic() + seconds >= end:
-                raise ModelFailed(f"{_where(settings)}: {reason}, also when asked again; try later") from None
+                raise ModelFailed(f"{_where(settings)}: {reason}, after retries; try again later") from None
             pause(seconds)
         except _Unfit as error:
             raise ModelFailed(f"{_where(settings)}: {error}") from None
@@ -170,9 +170,9 @@ def _answer(content: bytes) -> Completion:
         choice = read["choices"][0]
         text, end, usage = choice["message"]["content"], choice.get("finish_reason"), read.get("usage")
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        raise _Unfit("its answer is no chat completion") from None
+        raise _Unfit("its answer is not a chat completion") from None
     if end == "length":
-        raise _Unfit("its answer was cut off at its limit of tokens; ask for less")
+        raise _Unfit("its answer was cut off at its token limit; request less")
     if not isinstance(text, str) or not text.strip():
         raise _Unfit("its answer has no text")
     return Completion(text, _count(usage, "prompt_tokens"), _count(usage, "completion_tokens"))

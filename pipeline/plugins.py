@@ -69,7 +69,7 @@ def shadowed(group: str, name: str) -> None:
     """Complain of plug-ins with a name of demotape's own, which is what the name stands for."""
     for plugin in installed_plugins(group):
         if plugin.name == name:
-            complain(f"{plugin} is left out: {_fault_of_name(plugin, {name})}")
+            complain(f"{plugin} is skipped: {_fault_of_name(plugin, {name})}")
 
 
 def get(group: str, name: str, fault: Fault) -> tuple[Plugin, object] | None:
@@ -90,7 +90,7 @@ def load_each(group: str, fault: Fault, reserved: Collection[str]) -> Iterator[t
     names."""
     for plugin in installed_plugins(group):
         if wrong := _fault_of_name(plugin, reserved) or _fault(plugin, fault):
-            complain(f"{plugin} is left out: {wrong}")
+            complain(f"{plugin} is skipped: {wrong}")
         else:
             yield plugin, _load(plugin)[0]
 
@@ -141,11 +141,11 @@ def _distribution(entry: EntryPoint) -> str:
 
 def _fault_of_name(plugin: Plugin, reserved: Collection[str]) -> str:
     if not NAME.fullmatch(plugin.name):
-        return "its name may have small letters, digits, hyphens and underscores only; rename the entry point"
+        return "its name must consist of lower case letters, digits, hyphens and underscores; rename the entry point"
     if plugin.name in reserved:
-        return "demotape itself has one of this name; rename the entry point"
+        return "demotape has a built-in of this name; rename the entry point"
     others = [other for other in installed_plugins(plugin.entry.group) if other.name == plugin.name and other != plugin]
-    return f"{others[0].distribution} has one of this name too; uninstall one of them" if others else ""
+    return f"{others[0].distribution} has a plug-in of the same name; uninstall one of them" if others else ""
 
 
 def _fault(plugin: Plugin, fault: Fault) -> str:
@@ -156,7 +156,7 @@ def _fault(plugin: Plugin, fault: Fault) -> str:
         wrong = fault(plugin.name, value)
     except Exception as error:  # an object that cannot even be looked at
         wrong = _describe_error(error)
-    return f"{wrong}; mend or uninstall {plugin.distribution}" if wrong else ""
+    return f"{wrong}; fix or uninstall {plugin.distribution}" if wrong else ""
 
 
 @cache
@@ -165,7 +165,7 @@ def _load(plugin: Plugin) -> tuple[object, str]:
     try:
         return plugin.entry.load(), ""
     except (Exception, SystemExit) as error:  # whatever foreign code does when it is imported
-        return None, f"it cannot be imported ({_describe_error(error)}); mend or uninstall {plugin.distribution}"
+        return None, f"it cannot be imported ({_describe_error(error)}); fix or uninstall {plugin.distribution}"
 
 
 @cache

@@ -107,13 +107,13 @@ def _context(path: Path, now: ProcessInputs, without: Collection[str], recognise
     recording = Recording(path)
     if recogniser is not None:
         if now.speech is not None or "speech" in without:
-            raise InputError("--recogniser does not go together with --speech and --without-speech")
+            raise InputError("--recogniser cannot be combined with --speech or --without-speech")
         all_inputs = _with_recognised_speech(recording.layout,
                                      process_inputs.load_previous(recording.layout, now, {*without, "speech"}),
                                  recogniser,
                             model)
     elif model is not None:
-        raise InputError("--speech-model goes with --recogniser")
+        raise InputError("--speech-model requires --recogniser")
     else:
         all_inputs = load_previous(path, now, without)
     return Context(recording, all_inputs.chat, all_inputs.speakers, all_inputs.video,
@@ -126,7 +126,7 @@ def _with_recognised_speech(layout: RecordingLayout, all_inputs: ProcessInputs, 
     from .speech.transcribing import transcribe  # what decodes sound costs time to import
 
     if all_inputs.video is None:
-        raise InputError("--recogniser needs the meeting's recording; give it with --video")
+        raise InputError("--recogniser requires the meeting's video; pass it with --video")
     return replace(all_inputs, speech=transcribe(all_inputs.video, inputs.hash_file(all_inputs.video),
                                                      recogniser, model, layout.speech))
 

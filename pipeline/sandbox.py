@@ -83,7 +83,7 @@ class Processes:
             if answer is not None:
                 break
         else:
-            raise RuntimeError("the processes with limits end before they begin")
+            raise RuntimeError("sandboxed processes end before they start")
         kind, value = answer
         if kind == "returned":
             result: Value = value
@@ -98,7 +98,7 @@ class Processes:
     @contextmanager
     def _process(self, patience: float) -> "Iterator[_Process]":
         if not self._free.acquire(timeout=patience):
-            raise TooBusy("the server has too much to do at the moment; try again in a while")
+            raise TooBusy("the server is overloaded; try again later")
         process = None
         try:
             with self._lock:
@@ -164,7 +164,7 @@ class _Process:
             return f"takes longer than {allowance.seconds:.0f} s"
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"takes more than {allowance.processor:.0f} s of processor time"
-        return f"cannot be worked on, the process for it broke (status {code}); it is damaged or needs too much memory"
+        return f"its process crashed (status {code}); the input is damaged or requires too much memory"
 
     def end(self, late: bool = False) -> None:
         """End it and all that it has started."""
@@ -213,11 +213,11 @@ def _call(allowance: Allowance, function: Callable[..., object], arguments: tupl
     try:
         answer = _pickle(("returned", function(*arguments)))
     except MemoryError:
-        answer = _pickle(("too much", f"needs more than {limits.size(allowance.memory)} of memory"))
+        answer = _pickle(("too much", f"requires more than {limits.size(allowance.memory)} of memory"))
     except Exception as error:
         answer = _pickle_error(error)
     if len(answer) > allowance.answer:
-        return _pickle(("too much", f"what comes of it is larger than {limits.size(allowance.answer)}"))
+        return _pickle(("too much", f"its result is larger than {limits.size(allowance.answer)}"))
     return answer
 
 

@@ -67,4 +67,4 @@ class TimedConnection(http.client.HTTPConnection):
             return "its certificate is not valid"
         if isinstance(error, ssl.SSLError):
             return "no secure connection"
-        return "cannot be connected to" if isinstance(error, ConnectionRefusedError) else "the connection failed"
+        return "cannot connect" if isinstance(error, ConnectionRefusedError) else "the connection failed"

@@ -36,8 +36,8 @@ def verify(path: Path | str, endpoint_url: str | None = None) -> list[str]:
     if path.is_file() and _format_of(path) == DEMONSTRATION_FORMAT:
         return list(_lone_demonstration(path))
     if not path.exists():
-        raise InputError(f"{path}: there is no such file or folder")
-    raise InputError(f"{path}: neither a recording, a demonstration nor an export")
+        raise InputError(f"{path}: no such file or folder")
+    raise InputError(f"{path}: not a recording, a demonstration or an export")
 
 
 def _recording(path: Path) -> Iterator[str]:
@@ -75,7 +75,7 @@ def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> I
             where = f"{journal}, line {number}"
             numbers.add(number)
             if event["time"] < 0:
-                yield f"{where}: field time: {event['time']} lies before the recording's start"
+                yield f"{where}: field time: {event['time']} is before the recording's start"
             for field in (event["gesture"], event["data"].get("event")):
                 if field is not None and field not in numbers and field not in broken:
                     yield f"{where}: names event {field}, which is not before it"
@@ -113,7 +113,7 @@ def _console(recording: Recording) -> Iterator[str]:
     try:
         for number, line in enumerate(recording.console(), 1):
             if line["time"] < 0:
-                yield (f"{recording.layout.console}, line {number}: field time: {line['time']} lies before the "
+                yield (f"{recording.layout.console}, line {number}: field time: {line['time']} is before the "
                        "recording's start")
     except InputError as error:
         yield str(error)
@@ -175,7 +175,7 @@ def _demonstration(path: Path, recording: Recording | None, blobs: Collection[st
     counts = Counter(turn["id"] for turn in demonstration["turns"])
     for name, count in counts.items():
         if count > 1:
-            yield f"{path}: turn {name!r} occurs {count} times; ids are unique"
+            yield f"{path}: turn {name!r} occurs {count} times; ids must be unique"
     said = {turn["id"] for turn in demonstration["turns"] if turn["type"] == "chat"}
     for turn in demonstration["turns"]:
         if turn["type"] == "chat" and (answered := turn.get("reply_to")) is not None and (
@@ -184,7 +184,7 @@ def _demonstration(path: Path, recording: Recording | None, blobs: Collection[st
     if recording is None or blobs is None or numbers is None:
         return
     if demonstration["recording"] != recording.id:
-        yield f"{path}: field recording: {demonstration['recording']!r}, but it lies in recording {recording.id!r}"
+        yield f"{path}: field recording: {demonstration['recording']!r}, but it is in recording {recording.id!r}"
     for turn in demonstration["turns"]:
         if turn["type"] != "browser":
             continue
@@ -221,7 +221,7 @@ def _export(path: Path) -> Iterator[str]:
 def _file(root: Path, entry: ManifestFile) -> Iterator[str]:
     path = root / entry["path"]
     if Path(entry["path"]).is_absolute() or ".." in Path(entry["path"]).parts:
-        yield f"{root / MANIFEST}: {entry['path']!r} lies outside the export"
+        yield f"{root / MANIFEST}: {entry['path']!r} is outside the export"
         return
     try:
         digest = hashlib.sha256()

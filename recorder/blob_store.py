@@ -79,5 +79,5 @@ class clear_errors:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, OSError):
             if is_disk_full(error):
-                raise DiskFull(f"{self.root}: the disk is full; recording stopped, what was recorded is kept") from None
+                raise DiskFull(f"{self.root}: the disk is full; recording stopped, the recorded part is kept") from None
             raise DemotapeError(f"{self.root}: cannot be written ({reason(error)})") from None

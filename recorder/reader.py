@@ -39,8 +39,8 @@ class Recording:
         self.layout = RecordingLayout(path)
         self.layout.require_regular_files()
         if not self.layout.manifest.is_file():
-            raise InputError(f"{path}: not a recording (it has no recording.json); "
-                             "give the folder that demotape record wrote")
+            raise InputError(f"{path}: not a recording (recording.json is missing); pass the folder that demotape "
+                             "record wrote")
         self.manifest: RecordingManifest
         self.version: int
         self.manifest, self.version = read_versioned(self.layout.manifest, _MANIFEST, limits.RECORD)
@@ -71,7 +71,7 @@ class Recording:
             return ""
         many = len(self.broken_lines)
         return (f"{many} line{'s' if many > 1 else ''} of {self.layout.events.name} cannot be read and "
-                f"{'are' if many > 1 else 'is'} left out, such as {next(iter(self.broken_lines.values()))}")
+                f"{'are' if many > 1 else 'is'} skipped, such as {next(iter(self.broken_lines.values()))}")
 
     def _loss_by_kill(self) -> str:
         if self.manifest["status"] != "recovered":
@@ -80,8 +80,7 @@ class Recording:
         if not events:
             return "its recorder was killed before the first event"
         last = max(event["time"] for event in events)
-        return (f"its recorder was killed; all up to event {events[-1]['seq']} at {last:.1f} s is kept, "
-                "what happened later is lost")
+        return (f"its recorder was killed; events after number {events[-1]['seq']} at {last:.1f} s are lost")
 
     def is_live(self) -> bool:
         """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives.
@@ -199,7 +198,7 @@ class Recording:
 
     def _standing_alone(self, sha256: str) -> blobs.Form:
         def refuse(_: str) -> blobs.Form:
-            raise InputError(f"{self.layout.blob(sha256)}: blob is damaged, it needs a third one")
+            raise InputError(f"{self.layout.blob(sha256)}: blob is damaged, it depends on more than one other blob")
         return self._blob(sha256, refuse)[0]
 
     def _blob(self, sha256: str, read_base: Callable[[str], blobs.Form]) -> tuple[blobs.Form, bytes]:

@@ -46,9 +46,9 @@ class RecordingWriter:
         self.layout = RecordingLayout(directory)
         self.manifest = dict(manifest, status="recording", ended_at=None)
         if self.layout.manifest.exists():
-            raise InputError(f"{directory}: there is a recording already; give another folder")
+            raise InputError(f"{directory}: already contains a recording; choose another folder")
         if self.layout.root.exists() and not (self.layout.root.is_dir() and not any(self.layout.root.iterdir())):
-            raise InputError(f"{directory}: there is something else already; give a new or empty folder")
+            raise InputError(f"{directory}: is not empty; choose a new or empty folder")
         try:
             self.layout.blobs.mkdir(parents=True, exist_ok=True)
             self._journals = {path: path.open("ab", buffering=0) for path in

@@ -28,8 +28,8 @@ def find_chromium(playwrights_own: str | None = None) -> str:
                      "or set DEMOTAPE_CHROMIUM to its path")
 
 
-NO_SANDBOX = ("Chromium's sandbox cannot be had on this machine; allow unprivileged user namespaces "
-              "(in a container: its seccomp profile), or run as root there, which goes without")
+NO_SANDBOX = ("Chromium's sandbox is not available on this machine; allow unprivileged user namespaces (in a "
+              "container: its seccomp profile), or run as root, which disables the sandbox")
 
 
 def sandbox_arguments() -> list[str]:

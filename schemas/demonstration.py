@@ -174,7 +174,7 @@ class VideoPlacementSchema(Strict):
     @validates_schema
     def _says_something(self, data: dict[str, Any], **_: Any) -> None:
         if ("offset" in data) != ("drift" in data):
-            raise ValidationError({"drift" if "offset" in data else "offset": "offset and drift go together."})
+            raise ValidationError({"drift" if "offset" in data else "offset": "offset and drift require each other."})
         if not data.keys() - {"duration"}:
             raise ValidationError("Must have offset and drift, a rectangle, or all.")
 
@@ -302,6 +302,6 @@ class EditSchema(Strict):
             expected = {"turns"}
         expected |= self._may.get(data["op"], set()) & data.keys()
         if missing := sorted(expected - data.keys()):
-            raise ValidationError({name: f"Needed by {data['op']}." for name in missing})
+            raise ValidationError({name: f"Required by {data['op']}." for name in missing})
         if extra := sorted(data.keys() - expected - {"op"}):
-            raise ValidationError({name: f"Not used by {data['op']}." for name in extra})
+            raise ValidationError({name: f"Not allowed with {data['op']}." for name in extra})

@@ -33,14 +33,14 @@ def open_inside(path: Path, root: Path | None = None) -> IO[bytes]:
     ancestor = os.fspath(path)
     for _ in path.relative_to(path.parent if root is None else root).parts:
         if os.path.islink(ancestor):
-            raise InputError(f"{ancestor}: is a link; put the file itself there")
+            raise InputError(f"{ancestor}: is a link; replace it by the file")
         ancestor = os.path.dirname(ancestor)
     try:
         return _open(path, _UNLINKED)
     except OSError as error:
         if error.errno != errno.ELOOP:  # it became a link just now
             raise
-        raise InputError(f"{path}: is a link; put the file itself there") from None
+        raise InputError(f"{path}: is a link; replace it by the file") from None
 
 
 def open_named(path: Path) -> IO[bytes]:
@@ -52,7 +52,7 @@ def _open(path: Path, flags: int) -> IO[bytes]:
     descriptor = os.open(path, os.O_RDONLY | _FLAGS | flags)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise InputError(f"{path}: is no regular file")
+        raise InputError(f"{path}: not a regular file")
     return os.fdopen(descriptor, "rb")
 
 

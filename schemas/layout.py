@@ -59,9 +59,9 @@ class RecordingLayout:
             raise InputError(f"{self.root}: cannot be read ({reason(error)})") from None
         for entry, kind in there:
             if entry.is_symlink():
-                raise InputError(f"{entry.path}: is a link; put what it leads to there")
+                raise InputError(f"{entry.path}: is a link; replace it by its target")
             if not (entry.is_file if kind == "file" else entry.is_dir)(follow_symlinks=False):
-                raise InputError(f"{entry.path}: is no regular {kind}")
+                raise InputError(f"{entry.path}: not a regular {kind}")
 
     def blob(self, sha256: str) -> Path:
         """Path of a blob: the recording's own, or one derived from it when only that is there.

@@ -63,7 +63,7 @@ class ValueSchema(Strict):
     @validates_schema
     def _require_value(self, value: dict[str, Any], **_: Any) -> None:
         if not value.keys() & {"any_of", "patterns"}:
-            raise ValidationError("Must say something: any_of or patterns.")
+            raise ValidationError("Must have any_of or patterns.")
 
 
 class MatchSchema(Strict):
@@ -82,7 +82,8 @@ class MatchSchema(Strict):
     @validates_schema
     def _require_condition(self, match: dict[str, Any], **_: Any) -> None:
         if not match:
-            raise ValidationError("Must say something: exact, includes, excludes, one_of, numbers, fuzzy or value.")
+            raise ValidationError("Must have at least one of exact, includes, excludes, one_of, numbers, fuzzy and "
+                                  "value.")
 
 
 class DataItemSchema(Strict):
@@ -145,9 +146,9 @@ class OutcomeCheckSchema(Strict):
         needed, allowed = _NEEDS[check["kind"]]
         members = check.keys() - {"kind"}
         if missing := needed - members:
-            raise ValidationError(f"A check of kind {check['kind']} needs this.", min(missing))
+            raise ValidationError(f"Required by a check of kind {check['kind']}.", min(missing))
         if other := members - needed - allowed:
-            raise ValidationError(f"A check of kind {check['kind']} has no such thing.", min(other))
+            raise ValidationError(f"Not allowed in a check of kind {check['kind']}.", min(other))
         if check["kind"] == "not" and len(check["checks"]) != 1:
             raise ValidationError("Must be one check.", "checks")
 
@@ -186,6 +187,6 @@ class OutcomeSchema(Strict):
         while level:
             depth += 1
             if depth > limits.OUTCOME_DEPTH + 2:  # besides the outcome and the innermost check
-                raise ValidationError(f"Groups stand in each other, {limits.OUTCOME_DEPTH} deep at most.", "checks")
+                raise ValidationError(f"Groups may be nested at most {limits.OUTCOME_DEPTH} levels deep.", "checks")
             level = [inner for check in level for inner in _within(check)]
         return outcome

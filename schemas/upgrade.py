@@ -78,8 +78,8 @@ def require_known(version: int, piece: str, where: str) -> None:
     """Raises InputError for a version that is newer than this demotape."""
     name = PIECES[piece]
     if version > VERSIONS[name]:
-        raise InputError(f"{where}: field version: {version} is newer than this demotape, which reads {name} up to "
-                         f"version {VERSIONS[name]}; update demotape")
+        raise InputError(f"{where}: field version: {version} is newer than this demotape supports ({name} up to "
+                         f"version {VERSIONS[name]}); update demotape")
 
 
 def upgrade(content: Any, piece: str, version: int, where: str) -> Any:

@@ -89,11 +89,12 @@ def test_every_command_does_what_the_document_says(postgresql, motos, tmp_path, 
     assert {"demotape user add", "demotape import my-recording", "demotape admin move", "demotape admin rotate-key",
             "demotape admin backup", "demotape admin restore", "demotape admin check", "sudo -u postgres"} == {
         key for key in told if not key.startswith("export")}
-    assert "shown only this once" in told["demotape user add"]
-    assert ", 0 there already" not in told["demotape admin move"] and "new key" in told["demotape admin rotate-key"]
+    assert "shown only once" in told["demotape user add"]
+    assert ", 0 already present" not in told["demotape admin move"]
+    assert "key was replaced" in told["demotape admin rotate-key"]
     assert told["demotape admin check"] == ""
     assert (tmp_path / "restored" / "recordings" / "rec-1" / "recording.json").exists()
     shell.variables = begun
     for inline in re.findall(r"`(demotape admin (?:check|clean)[^`]*)`", DOCUMENT):
         shell.run(f'{inline} --db "$DEMOTAPE_DB"')
-    assert "0 would go" in shell.run('demotape admin clean --exports 30 --dry-run --db "$DEMOTAPE_DB"')
+    assert "0 would be deleted" in shell.run('demotape admin clean --exports 30 --dry-run --db "$DEMOTAPE_DB"')

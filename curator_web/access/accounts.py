@@ -27,7 +27,7 @@ UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk"
              "tasks_api.following", "tasks_api.give_back")
 FOR_EVERY_TOKEN = ("uploads.account",)
 SAFE = ("GET", "HEAD", "OPTIONS")
-NO_TOKEN = ErrorText("the token is not known here; ask your lead for one")
+NO_TOKEN = ErrorText("unknown token; ask your lead for one")
 
 
 class Person(UserMixin):
@@ -61,14 +61,14 @@ def account() -> Account:
 def lead() -> Account:
     """Who asks, if it is a lead of the project; raises NotAllowed."""
     if not account().leads:
-        raise NotAllowed(ErrorText("only a lead may do this"))
+        raise NotAllowed(ErrorText("only a lead can do this"))
     return account()
 
 
 def manager() -> Account:
     """Who asks, if they manage accounts and projects; raises NotAllowed."""
     if not account().manages:
-        raise NotAllowed(ErrorText("only who is a lead on this server may do this"))
+        raise NotAllowed(ErrorText("only a lead of this server can do this"))
     return account()
 
 
@@ -140,10 +140,10 @@ def _of_token(token: str) -> Account:
         raise NotSignedIn(NO_TOKEN)
     user, row = match
     if request.blueprint in BY_HAND and request.method not in SAFE:
-        raise NotAllowed(ErrorText("no token may do this; sign in on the page"))
+        raise NotAllowed(ErrorText("tokens cannot be used for this; sign in on the page"))
     scope = _requested_scope()
     if scope and scope not in row.scopes:
-        raise NotAllowed(ErrorText("the token %(name)r is not for this; it takes one with the scope %(scope)s",
+        raise NotAllowed(ErrorText("the token %(name)r does not have the required scope %(scope)s",
                                    name=row.name, scope=scope))
     return _account(user)
 
@@ -163,8 +163,8 @@ def _of_browser() -> Account | None:
     if users.has_accounts(services().db):
         return None
     if is_open_to_others() or request.remote_addr not in LOOPBACK:
-        raise NotAllowed(ErrorText("there are no accounts yet, so only this machine is served; make one with: demotape "
-                                   "user add NAME --role lead"))
+        raise NotAllowed(ErrorText("there are no accounts, so requests are accepted from this machine only; create "
+                                   "an account with: demotape user add NAME --role lead"))
     return Account(services().who, LEAD, alone=True, manages=True)
 
 

@@ -35,28 +35,28 @@ PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", 
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, ErrorText]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
-                         ErrorText("there is no demonstration %(demonstration_id)r")),
+                         ErrorText("unknown demonstration %(demonstration_id)r")),
     "recording_id": (lambda name: select(Demonstration.project).where(Demonstration.recording == name),
-                     ErrorText("there is no recording %(recording_id)r")),
+                     ErrorText("unknown recording %(recording_id)r")),
     "comment_id": (lambda number: select(Demonstration.project).join(
         Comment, Comment.demonstration_id == Demonstration.id).where(Comment.id == number),
-        ErrorText("there is no comment %(comment_id)r")),
-    "task_id": (lambda name: select(Task.project).where(Task.id == name), ErrorText("there is no task %(task_id)r")),
+        ErrorText("unknown comment %(comment_id)r")),
+    "task_id": (lambda name: select(Task.project).where(Task.id == name), ErrorText("unknown task %(task_id)r")),
     "filter_id": (lambda number: select(SavedFilter.project).where(SavedFilter.id == number),
-                  ErrorText("there is no filter %(filter_id)r")),
+                  ErrorText("unknown filter %(filter_id)r")),
     "batch": (lambda name: select(Deletion.project).where(Deletion.batch == name),
-              ErrorText("nothing that was deleted is called %(batch)r")),
+              ErrorText("unknown deletion %(batch)r")),
     "notification_id": (lambda number: select(Notification.project).where(Notification.id == number),
-                        ErrorText("there is no notification %(notification_id)r")),
+                        ErrorText("unknown notification %(notification_id)r")),
     "webhook_id": (lambda number: select(Webhook.project).where(Webhook.id == number),
-                   ErrorText("there is no webhook %(webhook_id)r")),
+                   ErrorText("unknown webhook %(webhook_id)r")),
     "delivery_id": (lambda number: select(Webhook.project).join(
         WebhookDelivery, WebhookDelivery.webhook_id == Webhook.id).where(WebhookDelivery.id == number),
-        ErrorText("there is no delivery %(delivery_id)r")),
+        ErrorText("unknown delivery %(delivery_id)r")),
     "preset_id": (lambda number: select(ExportPreset.project).where(ExportPreset.id == number),
-                  ErrorText("there is no preset %(preset_id)r")),
-    "job_id": (lambda number: select(Job.project).where(Job.id == number), ErrorText("there is no job %(job_id)r")),
-    "project": (None, ErrorText("there is no project %(project)r")),
+                  ErrorText("unknown preset %(preset_id)r")),
+    "job_id": (lambda number: select(Job.project).where(Job.id == number), ErrorText("unknown job %(job_id)r")),
+    "project": (None, ErrorText("unknown project %(project)r")),
 }
 
 
@@ -91,9 +91,9 @@ def _choose(db: Database, account: Account) -> tuple[Account, Response | None]:
     elif request.blueprint in PAGES and request.method == "GET":
         return account, redirect(url_for("projects.index"), 303)
     elif not memberships:
-        raise NotAllowed(ErrorText("you are in no project; a lead of one can take you in"))
+        raise NotAllowed(ErrorText("you are not a member of a project; ask a lead to add you"))
     else:
-        raise InputError(ErrorText("field project: name one of yours: %(which)s",
+        raise InputError(ErrorText("field project: choose one of your projects: %(which)s",
                                    which=", ".join(membership.id for membership in memberships)))
     if g.membership is None:
         return account, None

@@ -29,11 +29,11 @@ class OpenIDSettings:
             parts = urlsplit("")
         safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK)
         if not safe or not parts.hostname or parts.query or parts.fragment or len(self.issuer) > ISSUER_LENGTH:
-            raise InputError(f"OpenID issuer: {self.issuer[:80]!r} must be an https address, as the provider gives it")
+            raise InputError(f"OpenID issuer: {self.issuer[:80]!r} must be the https address of the provider")
         if not self.client_id or not self.client_secret:
-            raise InputError("OpenID: the client's id and secret are missing; the provider gives both")
+            raise InputError("OpenID: set the client's id and secret, which the provider issues")
         if self.new_role is not None and self.new_role not in ROLES:
-            raise InputError(f"OpenID role: {self.new_role[:40]!r} is none; {', '.join(ROLES)} are")
+            raise InputError(f"OpenID role: unknown role {self.new_role[:40]!r}; choose one of {', '.join(ROLES)}")
 
     @property
     def host(self) -> str:

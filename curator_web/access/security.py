@@ -44,7 +44,7 @@ def _check_host() -> None:
     if request.blueprint == "health":  # asked by what knows the machine by its address only; tells nothing
         return
     if ANY_HOST not in current_app.config["HOSTS"] and _host_name(request.host) not in current_app.config["HOSTS"]:
-        abort(400, "This address is not one that the review app answers to.")
+        abort(400, "The review app does not serve this host.")
 
 
 def _host_name(host: str) -> str:

@@ -17,7 +17,7 @@ class _Parser(FlaskParser):
         try:
             return storable(super().load_json(req, schema))
         except (RecursionError, ValueError):  # arrays in arrays; integers of thousands of digits
-            raise InputError("the body is too deep, or holds a number that is too long") from None
+            raise InputError("the body is nested too deeply or contains a number that is too long") from None
 
 
 class Blueprint(flask_smorest.Blueprint):

@@ -9,7 +9,7 @@ from curator_web.demonstrations.measuring.figures import figures
 from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED
 
-blueprint = Blueprint("dashboard_api", __name__, url_prefix="/api", description="Figures for the lead")
+blueprint = Blueprint("dashboard_api", __name__, url_prefix="/api", description="Dashboard")
 
 
 class PersonSchema(Schema):

@@ -27,15 +27,15 @@ from .bodies import Blueprint
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
 
-NOT_FOUND = {"description": "There is no such demonstration."}
-NOT_ALLOWED = {"description": "Who asks may not do this."}
-DAMAGED = {"description": "The demonstration is damaged: its data cannot be read. The message says why."}
+NOT_FOUND = {"description": "Unknown demonstration."}
+NOT_ALLOWED = {"description": "The account lacks the permission."}
+DAMAGED = {"description": "The demonstration is damaged: its data cannot be read. The message contains the reason."}
 # What an operation that is about no one demonstration is told in its address.
 IN_PROJECT: dict[str, Any] = {"parameters": [
     {"in": "query", "name": "project", "schema": {"type": "string"},
      "description": "the project; needed where you are in several"}]}
-NO_PROJECT = {"description": "You are in no such project."}
-STALE = {"description": "Somebody changed the demonstration meanwhile, or its status does not allow the change."}
+NO_PROJECT = {"description": "You are not a member of this project."}
+STALE = {"description": "The demonstration was changed in the meantime, or its status does not allow the change."}
 
 
 class SummarySchema(Schema):

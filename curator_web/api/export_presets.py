@@ -16,7 +16,7 @@ from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("export_presets_api", __name__, url_prefix="/api", description="Export presets")
-NOT_FOUND = {"description": "There is no such preset in your projects."}
+NOT_FOUND = {"description": "Unknown preset."}
 _NAME = validate.Length(1, PRESET_NAME_LENGTH)
 
 

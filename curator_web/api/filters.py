@@ -62,7 +62,7 @@ class Filters(MethodView):
 @blueprint.delete("/filters/<int:filter_id>")
 @blueprint.response(204)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-@blueprint.alt_response(404, description="There is no such filter of yours.")
+@blueprint.alt_response(404, description="Unknown filter.")
 def remove(filter_id: int):
     """Forget a filter: one of yours; a lead also a shared one"""
     saved_filters.remove(services().db, account(), filter_id)

@@ -68,7 +68,7 @@ def begin(body: dict[str, Any]):
 @blueprint.get("/jobs/<int:job_id>")
 @blueprint.response(200, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-@blueprint.alt_response(404, description="There is no such job.")
+@blueprint.alt_response(404, description="Unknown job.")
 def job(job_id: int):
     """How far a job is; only for leads"""
     lead()
@@ -88,7 +88,7 @@ def unfinished():
 @blueprint.post("/jobs/<int:job_id>/again")
 @blueprint.response(202, JobSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-@blueprint.alt_response(404, description="There is no such job.")
+@blueprint.alt_response(404, description="Unknown job.")
 @blueprint.alt_response(409, description="The job has not failed.")
 def again(job_id: int):
     """Try a job again that failed, with what it was given; for who began it, and for leads"""

@@ -14,8 +14,8 @@ from schemas.parts import Strict
 from .bodies import Blueprint
 from .demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 
-blueprint = Blueprint("judging_api", __name__, url_prefix="/api/judging", description="Judges, held against people")
-CLOSED = {"description": "You labelled it, and may change it no more."}
+blueprint = Blueprint("judging_api", __name__, url_prefix="/api/judging", description="Judges compared with people")
+CLOSED = {"description": "You labelled it and can no longer change the label."}
 SHARE = {"description": "from 0 to 1; null where there is nothing to tell"}
 
 

@@ -74,7 +74,7 @@ class WrittenSchema(Schema):
 @blueprint.get("/demonstrations/<demonstration_id>/network")
 @blueprint.arguments(QuerySchema, location="query")
 @blueprint.response(200, RequestsSchema)
-@blueprint.alt_response(404, description="There is no such demonstration or turn, or its network was not kept.")
+@blueprint.alt_response(404, description="Unknown demonstration or turn, or its network was not recorded.")
 @blueprint.alt_response(409, **DAMAGED)
 def requests(query: dict[str, Any], demonstration_id: str) -> TurnRequests:
     """The requests from a turn to the next action, where the network was kept"""
@@ -84,7 +84,7 @@ def requests(query: dict[str, Any], demonstration_id: str) -> TurnRequests:
 @blueprint.get("/demonstrations/<demonstration_id>/console")
 @blueprint.arguments(QuerySchema, location="query")
 @blueprint.response(200, WrittenSchema)
-@blueprint.alt_response(404, description="There is no such demonstration or turn, or its console was not kept.")
+@blueprint.alt_response(404, description="Unknown demonstration or turn, or its console was not recorded.")
 @blueprint.alt_response(409, **DAMAGED)
 def console(query: dict[str, Any], demonstration_id: str) -> ConsoleLines:
     """What pages wrote to the console from a turn to the next action, where that was kept"""

@@ -49,7 +49,7 @@ class ReadSchema(Strict):
     def one_of_them(self, body: dict[str, Any], **_: Any) -> None:
         """Refuse what names none, or both."""
         if ("ids" in body) == ("all" in body):
-            raise ValidationError("name either `ids` or `all`")
+            raise ValidationError("pass either `ids` or `all`")
 
 
 class MarkedSchema(Schema):

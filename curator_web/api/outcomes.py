@@ -110,13 +110,13 @@ class Trial(MethodView):
     """Trying the checks on every session of the same task in the project."""
 
     @blueprint.response(200, TrialSchema)
-    @blueprint.alt_response(404, description="There is no such demonstration, or nobody has tried its checks.")
+    @blueprint.alt_response(404, description="Unknown demonstration, or its checks were not tried.")
     def get(self, demonstration_id: str) -> dict[str, Any]:
         """What came of the last time that they were tried"""
         library.listed(services().db, demonstration_id)
         job = outcome_trials.latest(services().db, demonstration_id)
         if job is None or not job.result:
-            raise NotFound("nobody has tried the outcome checks of this demonstration")
+            raise NotFound("the outcome checks of this demonstration were not tried")
         visible = outcomes.visible_rows(services().db, [row["id"] for row in job.result["rows"]], account())
         return {"outcome": job.result["outcome"], "rows": [row for row in job.result["rows"] if row["id"] in visible]}
 

@@ -12,7 +12,7 @@ from schemas.parts import Strict
 
 from .bodies import Blueprint
 
-blueprint = Blueprint("own_keys_api", __name__, url_prefix="/api", description="A person’s own keys")
+blueprint = Blueprint("own_keys_api", __name__, url_prefix="/api", description="Keyboard shortcuts of an account")
 
 
 class OwnKeySchema(Schema):

@@ -17,7 +17,7 @@ from schemas.parts import Strict
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
-blueprint = Blueprint("pairs_api", __name__, url_prefix="/api", description="What two people annotate")
+blueprint = Blueprint("pairs_api", __name__, url_prefix="/api", description="Double annotation")
 
 
 class PairSchema(Schema):

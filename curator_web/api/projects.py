@@ -18,7 +18,7 @@ from .demonstrations import NOT_ALLOWED
 
 blueprint = Blueprint("projects_api", __name__, url_prefix="/api", description="Projects")
 
-NOT_FOUND = {"description": "You are in no such project."}
+NOT_FOUND = {"description": "You are not a member of this project."}
 
 
 class ProjectSchema(Schema):

@@ -15,8 +15,8 @@ from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 from .jobs import JobSchema
 
-blueprint = Blueprint("proofs_api", __name__, url_prefix="/api", description="Running demonstrations again")
-NONE_RUN = {"description": "This server does not run demonstrations again."}
+blueprint = Blueprint("proofs_api", __name__, url_prefix="/api", description="Replaying demonstrations")
+NONE_RUN = {"description": "This server does not replay demonstrations."}
 
 
 class ToRunSchema(Strict):
@@ -30,13 +30,13 @@ class OneProof(MethodView):
     """What came of running a demonstration again."""
 
     @blueprint.response(200, ProofSchema)
-    @blueprint.alt_response(404, description="There is no such demonstration, or nobody has run it again.")
+    @blueprint.alt_response(404, description="Unknown demonstration, or it was not replayed.")
     def get(self, demonstration_id: str):
         """The proof of the last run; of an earlier version where `proof` of the demonstration is `changed`"""
         library.listed(services().db, demonstration_id)
         stored = replay_proofs.stored_proof(services().db, demonstration_id)
         if stored is None:
-            raise NotFound("nobody has run this demonstration again")
+            raise NotFound("this demonstration was not replayed")
         return stored.content | {"made_at": stored.made_at}
 
     @blueprint.response(202, JobSchema)

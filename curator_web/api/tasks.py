@@ -19,8 +19,8 @@ from .jobs import JobSchema
 
 blueprint = Blueprint("tasks_api", __name__, url_prefix="/api", description="Tasks")
 
-NOT_FOUND = {"description": "There is no such task in your projects."}
-NONE_LEFT = {"description": "There is no task left for you."}
+NOT_FOUND = {"description": "Unknown task."}
+NONE_LEFT = {"description": "No task is left for you."}
 
 
 class StoredTaskSchema(Schema):

@@ -21,8 +21,9 @@ from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND, Soug
 from .jobs import JobSchema
 
 blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")
-IN_BACKGROUND: dict[str, Any] = {"schema": JobSchema, "description": "So many are changed in the background."}
-ANOTHER_NUMBER = {"description": "Another number of demonstrations is found now; nothing was changed."}
+IN_BACKGROUND: dict[str, Any] = {"schema": JobSchema, "description": "The change of this number of demonstrations "
+                                                                     "runs in the background."}
+ANOTHER_NUMBER = {"description": "The filter now matches another number of demonstrations; nothing was changed."}
 
 
 class NextSchema(Strict):
@@ -52,7 +53,7 @@ class ChosenSchema(Strict):
     def one_of_them(self, body: dict[str, Any], **_: Any) -> None:
         """Refuse what names none, or both."""
         if ("ids" in body) == ("found" in body) or ("found" in body) != ("count" in body):
-            raise ValidationError("name either `ids`, or `found` and `count`")
+            raise ValidationError("pass either `ids`, or `found` and `count`")
 
 
 class AssignmentSchema(ChosenSchema):
@@ -198,7 +199,7 @@ def delete(body: dict[str, Any]) -> dict[str, Any]:
 @blueprint.response(201, BatchSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
 @blueprint.alt_response(404, **NOT_FOUND)
-@blueprint.alt_response(409, description="Somebody is at work on it.")
+@blueprint.alt_response(409, description="It is locked by another user.")
 def withdraw(demonstration_id: str) -> dict[str, Any]:
     """Withdraw what you recorded, while it is a draft or submitted; a lead can restore it"""
     return {"batch": deleting.withdraw(services().db, demonstration_id, account())}
@@ -207,7 +208,7 @@ def withdraw(demonstration_id: str) -> dict[str, Any]:
 @blueprint.post("/deletions/<batch>/restore")
 @blueprint.response(200, RestoredSchema)
 @blueprint.alt_response(403, **NOT_ALLOWED)
-@blueprint.alt_response(404, description="Nothing that was deleted in your projects is called so.")
+@blueprint.alt_response(404, description="Unknown deletion.")
 def restore(batch: str) -> dict[str, Any]:
     """Restore what was deleted at once; only a lead may"""
     return {"restored": deleting.restore(services().db, batch, account())}

@@ -16,7 +16,7 @@ from .bodies import Blueprint
 from .demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 from .pairs import ReliabilitySchema
 
-blueprint = Blueprint("training_api", __name__, url_prefix="/api", description="What new annotators do first")
+blueprint = Blueprint("training_api", __name__, url_prefix="/api", description="Training")
 SHARE = {"description": "share of the points that are as in the known answer, from 0 to 1"}
 
 

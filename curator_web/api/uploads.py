@@ -20,7 +20,7 @@ from .projects import ProjectSchema
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 
-_TOKEN = {"description": "The token is not known."}
+_TOKEN = {"description": "Unknown token."}
 _SCOPE = {"description": "The token is not for uploads."}
 
 
@@ -89,7 +89,7 @@ def state(upload_id: str) -> dict[str, Any]:
 @blueprint.response(204)
 @blueprint.alt_response(401, **_TOKEN)
 @blueprint.alt_response(403, **_SCOPE)
-@blueprint.alt_response(400, description="Its length or its SHA-256 is not the planned one.")
+@blueprint.alt_response(400, description="Its length or SHA-256 is not the declared one.")
 @blueprint.alt_response(507, description="The server's disk is nearly full.")
 def chunk(upload_id: str, number: int) -> None:
     """Send a chunk, as the body; sending it again changes nothing"""
@@ -119,7 +119,7 @@ def register(api: Api) -> None:
 def _uploads() -> UploadService:
     uploads = services().uploads
     if uploads is None:
-        raise NotFound("this review app takes no uploads")
+        raise NotFound("uploads are disabled")
     return uploads
 
 

@@ -16,7 +16,7 @@ from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("webhooks_api", __name__, url_prefix="/api", description="Webhooks")
-NOT_FOUND = {"description": "There is no such webhook in your projects."}
+NOT_FOUND = {"description": "Unknown webhook."}
 
 
 class NewWebhookSchema(Strict):

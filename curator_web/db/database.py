@@ -132,13 +132,13 @@ def open_database(url: str, prepare: Callable[[Connection], None] | None = None)
               connection.begin()):
             (prepare or migrate)(connection)
     except (ArgumentError, NoSuchModuleError):
-        raise InputError("--db: not a database URL; sqlite:///FILE and postgresql+psycopg://… are") from None
+        raise InputError("--db: not a database URL; use sqlite:///FILE or postgresql+psycopg://…") from None
     except ModuleNotFoundError as error:
-        raise InputError(f"--db: this database needs the Python package {error.name}; install it") from None
+        raise InputError(f"--db: this database requires the Python package {error.name}; install it") from None
     except DBAPIError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({_first_line(error.orig)})") from None
     except _MadeByNewer:
-        raise InputError(f"{_public(url)}: made by a newer version of demotape; install that one") from None
+        raise InputError(f"{_public(url)}: created by a newer version of demotape; update demotape") from None
     except OSError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({reason(error)})") from None
     return Database(engine, _turns(engine))

@@ -20,7 +20,7 @@ AWAY = ("08", "40", "53", "55P", "57P", "58")
 READ_ONLY = "25006"  # what is left to ask is a standby
 SQLITE_AWAY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN,
                sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PROTOCOL}
-NO_ROOM = "there is no room left for the database; nothing was saved"
+NO_ROOM = "the disk of the database is full; nothing was saved"
 
 
 @contextmanager

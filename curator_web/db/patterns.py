@@ -17,7 +17,7 @@ def compiled(pattern: str) -> Any:
         return re2.compile(pattern, options)
     except re2.error as error:
         reason = error.args[0].decode() if isinstance(error.args[0], bytes) else str(error)
-        raise InputError(f"field search: no regular expression ({reason})") from None
+        raise InputError(f"field search: invalid regular expression ({reason})") from None
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -101,18 +101,18 @@ def require_unused(connection: Connection, revision: str) -> None:
     """Raises InputError for a database in which somebody has worked, or whose tables are not of that revision."""
     if (current_revision := revision_of(connection)) is None:
         if inspect(connection).get_table_names():
-            raise InputError("the database has tables already, which are not demotape's; give an empty one")
+            raise InputError("the database contains tables that do not belong to demotape; use an empty database")
         return
     if current_revision != revision:
-        raise InputError(f"the database has tables of another version ({current_revision}; the backup's are "
-                         f"{revision}); give an empty database")
+        raise InputError(f"the database has tables of another version ({current_revision}; the backup has "
+                         f"{revision}); use an empty database")
     for described in tables_of(connection):
         name, clause = described["name"], _clause(described)
         wanted = select(func.count()).select_from(clause)
         if name == "projects":
             wanted = wanted.where(clause.c.id != MAIN)
         if name != "settings" and connection.scalar(wanted):
-            raise InputError(f"the database is not empty (table {name}); give an empty one")
+            raise InputError(f"the database is not empty (table {name}); use an empty database")
 
 
 def fill(connection: Connection, described: Sequence[Table], lines_in: Callable[[str], Iterable[bytes]]) -> None:
@@ -124,7 +124,8 @@ def fill(connection: Connection, described: Sequence[Table], lines_in: Callable[
     if {name: _columns(described_table) for name,
         described_table in existing.items()} != {described_table["name"]: _columns(described_table)
                                                  for described_table in described}:
-        raise InputError("the backup's tables are not those of its revision; it was not made by demotape, or changed")
+        raise InputError("the backup's tables do not match its revision; it was not written by demotape, or was "
+                         "changed")
     for name in MADE_ANEW:
         if name in existing:
             connection.execute(delete(_clause(existing[name])))

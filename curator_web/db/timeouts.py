@@ -68,7 +68,7 @@ def connection_class() -> Any:
                     with suppress(psycopg.Error):
                         self.cancel_safe(timeout=CANCEL)
                 self.pgconn.finish()  # what it has to say comes too late for anybody
-                raise psycopg.OperationalError(f"the database did not answer within {seconds:g} seconds") from None
+                raise psycopg.OperationalError(f"the database did not respond within {seconds:g} seconds") from None
     return Patient
 
 

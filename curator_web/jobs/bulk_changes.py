@@ -56,5 +56,5 @@ def _account(db: Database, job: Job) -> Account:
     with db.reading() as session:
         user, role = session.get(User, job.who), members.role_of(session, job.who, job.project)
     if user is None or role is None or user.state != ACTIVE:
-        raise NotAllowed(ErrorText("%(who)s is no member of this project any more", who=job.who))
+        raise NotAllowed(ErrorText("%(who)s is no longer a member of this project", who=job.who))
     return Account(user.name, role, project=job.project)

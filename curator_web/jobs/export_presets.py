@@ -73,7 +73,7 @@ def save(db: Database, account: Account, name: str, options: Mapping[str, Any]) 
         if row is None:
             if len(session.scalars(select(ExportPreset.id).where(
                     ExportPreset.project == account.project)).all()) >= MAX_PRESETS:
-                raise InputError(ErrorText("there is room for %(most)s presets; delete one first", most=MAX_PRESETS))
+                raise InputError(ErrorText("at most %(most)s presets are allowed; delete one first", most=MAX_PRESETS))
             row = ExportPreset(project=account.project, name=name)
             session.add(row)
         _change(row, account, content)
@@ -94,7 +94,7 @@ def change(db: Database, account: Account, preset_id: int, name: str | None = No
             name = _name(name)
             namesake = _named(session, account.project, name)
             if namesake and namesake.id != row.id:
-                raise InputError(ErrorText("field name: there is a preset %(name)r already", name=name))
+                raise InputError(ErrorText("field name: the preset %(name)r already exists", name=name))
             row.name = name
         _change(row, account, row.content if content is None else content)
         audit.note(session, account.name, "preset changed", project=account.project, preset=row.id)
@@ -132,9 +132,9 @@ def options_of(db: Database, project: str, name: str) -> dict[str, Any]:
                                     .order_by(ExportPreset.name)).all()
             shown = name[:PRESET_NAME_LENGTH]
             raise InputError(
-                ErrorText("field preset: there is no preset %(name)r in this project; %(which)s are", name=shown,
+                ErrorText("field preset: unknown preset %(name)r; choose from %(which)s", name=shown,
                           which=", ".join(known)) if known
-                else ErrorText("field preset: there is no preset %(name)r in this project; there is none yet",
+                else ErrorText("field preset: unknown preset %(name)r; this project has no presets",
                                name=shown))
     if problem := _problem(row):
         raise InputError(problem)
@@ -146,7 +146,8 @@ def _problem(row: ExportPreset) -> str:
         rule(validated(row.content, _SCHEMA, f"preset {row.name!r}"))
     except InputError as error:
         said = str(error).rstrip(".")
-        return f"{said}; it was valid when it was saved: choose another and save the preset again, or delete it"
+        return (f"{said}; it was valid when the preset was saved: choose another value and save the preset again, or "
+                "delete it")
     return ""
 
 
@@ -156,9 +157,8 @@ def _content(options: Mapping[str, Any]) -> dict[str, Any]:
     rule(request)
     content: dict[str, Any] = _SCHEMA.dump(request)
     if len(json.dumps(content)) > LENGTH:
-        raise InputError(ErrorText("preset: its options take more than %(length)s characters; a large split rule can "
-                                   "be "
-                                   "the project's, under Settings", length=format(LENGTH, ",")))
+        raise InputError(ErrorText("preset: its options have more than %(length)s characters; set a large split rule "
+                                   "in the project's Settings", length=format(LENGTH, ",")))
     return content
 
 
@@ -182,5 +182,5 @@ def _named(session: Session, project: str, name: str) -> ExportPreset | None:
 def _row(session: Session, account: Account, preset_id: int) -> ExportPreset:
     row = session.get(ExportPreset, preset_id)
     if row is None or row.project != account.project:
-        raise NotFound(ErrorText("there is no preset %(preset_id)s", preset_id=preset_id))
+        raise NotFound(ErrorText("unknown preset %(preset_id)s", preset_id=preset_id))
     return row

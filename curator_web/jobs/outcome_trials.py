@@ -30,7 +30,7 @@ def begin(db: Database, jobs: Jobs, demonstration_id: str, account: Account) -> 
     """Have the checks of a demonstration tried; where that waits already, the job that it waits for. Raises InputError
     where there are none, NotFound."""
     if library.review(db, demonstration_id).outcome is None:
-        raise InputError(ErrorText("there are no outcome checks to try; write one, or have some proposed"))
+        raise InputError(ErrorText("no outcome checks; write or propose some first"))
     if (waiting := latest(db, demonstration_id)) and waiting.state in (QUEUED, RUNNING):
         return waiting
     return jobs.get(jobs.add(KIND, account.name, {"demonstration": demonstration_id}, project=account.project))
@@ -51,7 +51,7 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
     review = library.review(db, job.arguments["demonstration"])
     outcome = review.outcome
     if outcome is None:
-        raise InputError(ErrorText("the outcome checks were taken away meanwhile"))
+        raise InputError(ErrorText("the outcome checks were deleted by another user"))
     home, rows = store.open(review.row.recording), []
     ids = outcomes.of_same_task(db, review.row)
     for number, demonstration_id in enumerate(ids):

@@ -30,7 +30,8 @@ def begin(jobs: Jobs, model: ModelSettings | None, account: Account, wished: Pro
 def require_model(model: ModelSettings | None) -> ModelSettings:
     """The model that is set; raises InputError."""
     if model is None:
-        raise InputError(ErrorText("there is no model here; who runs the server can set one (DEMOTAPE_MODEL_URL)"))
+        raise InputError(ErrorText("no model is configured; the administrator of the server can set "
+                                   "DEMOTAPE_MODEL_URL"))
     return model
 
 
@@ -38,7 +39,7 @@ def run(db: Database, model: ModelSettings | None, job: Job, step: Step) -> dict
     """The job. Raises ModelFailed, InputError for an answer that is none; then nothing is stored."""
     settings = require_model(model)
     if settings.name != job.arguments["model"]:
-        raise InputError(ErrorText("another model is set by now; ask again"))
+        raise InputError(ErrorText("the model was changed; send the request again"))
     step(0, None, "waiting for the model")
     answer = complete(settings, job.arguments["messages"])
     outcome = proposing.store(db, job.project, answer, ProposalRequest(**job.arguments["wish"]), settings.name)

@@ -129,11 +129,11 @@ class Jobs:
         with self._db.writing() as session:
             job = session.get(Job, job_id, with_for_update=True) if job_id <= LAST_ID else None
             if job is None or job.project != account.project:
-                raise NotFound(f"there is no job {job_id}")
+                raise NotFound(f"unknown job {job_id}")
             if not account.leads and job.who != account.name:
-                raise NotAllowed("this job is not yours; its owner or a lead tries it again")
+                raise NotAllowed("only the owner of this job or a lead can retry it")
             if job.state != JOB_FAILED:
-                raise Conflict(f"job {job_id} is {job.state}; only one that failed is tried again")
+                raise Conflict(f"job {job_id} is {job.state}; only failed jobs can be retried")
             job.state, job.note, job.tries, job.ended_at, job.next_at = QUEUED, "", 0, None, None
             job.waits_for = job.waits_since = None
             audit.note(session, account.name, f"{job.kind} tried again", job=job_id)
@@ -150,7 +150,7 @@ class Jobs:
         with self._db.reading() as session:
             job = session.get(Job, job_id) if job_id <= LAST_ID else None
         if job is None:
-            raise NotFound(f"there is no job {job_id}")
+            raise NotFound(f"unknown job {job_id}")
         return job
 
     def failed(self, project: str) -> list[Job]:
@@ -213,7 +213,7 @@ class Jobs:
             job.worker, job.beat_at, job.state = self._name, now, RUNNING
             job.next_at = None
             if job.tries > MAX_ATTEMPTS:
-                job.state, job.note, job.ended_at = JOB_FAILED, "the server was stopped by it again and again", now
+                job.state, job.note, job.ended_at = JOB_FAILED, "the job stopped the server several times", now
                 _note_end(session, job, "stopped")
                 return None
             return job
@@ -307,7 +307,7 @@ class Jobs:
         if isinstance(error, DemotapeError):
             return self._translate(str(error))
         _log.error("a job failed", exc_info=error)
-        return "the fault is in the review app; it is in its log"
+        return "internal error; details are in the server's log"
 
     def _set(self, job_id: int, failure: str = "", **fields) -> None:
         """Only of a job that nobody else has taken over meanwhile. `failure`: the kind of error that ended it."""

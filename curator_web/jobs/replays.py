@@ -38,17 +38,17 @@ def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], a
     where the server runs none.
     """
     if KIND not in jobs.kinds:
-        raise Conflict(ErrorText("this server does not run demonstrations again"))
+        raise Conflict(ErrorText("this server does not replay demonstrations; use demotape replay run"))
     ids = list(dict.fromkeys(ids))
     if not 0 < len(ids) <= MAX_DEMONSTRATIONS:
-        raise InputError(ErrorText("field ids: from 1 to %(most)s demonstrations", most=MAX_DEMONSTRATIONS))
+        raise InputError(ErrorText("field ids: must have 1 to %(most)s demonstrations", most=MAX_DEMONSTRATIONS))
     for demonstration_id in ids:
         row = library.listed(db, demonstration_id)
         if row.home != account.project:
-            raise NotFound(ErrorText("there is no demonstration %(each)r", each=demonstration_id))
+            raise NotFound(ErrorText("unknown demonstration %(each)r", each=demonstration_id))
         if len(ids) == 1 and not can_run(store.open(row.recording)):
-            raise InputError(ErrorText("the network of this recording was not kept, so it cannot be run again; record "
-                                       "with --replayable"))
+            raise InputError(ErrorText("the network of this recording was not recorded, so it cannot be replayed; "
+                                       "record with --replayable"))
     if len(ids) == 1 and (waiting := latest(db, ids[0])) and waiting.state in (QUEUED, RUNNING):
         return waiting
     return jobs.get(jobs.add(KIND, account.name, {"ids": ids}, project=account.project))

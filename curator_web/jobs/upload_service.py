@@ -91,7 +91,7 @@ def _known(db: Database, store: RecordingStore, job: Job) -> dict[str, Any]:
     with db.reading() as session:
         result = session.get_one(Job, job.id).result
     if result.keys().isdisjoint(("demonstration", "refused")):
-        raise InputError("the package is not there any more; send it again")
+        raise InputError("the package no longer exists; send it again")
     return _ended(db, store.files, job, result)
 
 
@@ -169,7 +169,7 @@ class UploadService:
         """How many bytes a chunk has by the plan; None when it is there already. Raises NotFound."""
         status = self.status(user_name, upload_id)
         if not 0 <= number < len(status.row.digests):
-            raise NotFound(f"there is no chunk {number}; the upload has {len(status.row.digests)}")
+            raise NotFound(f"unknown chunk {number}; the upload has {len(status.row.digests)}")
         if status.row.state != RECEIVING or number in status.received:
             return None
         return min(status.row.chunk_size, status.row.size - number * status.row.chunk_size)
@@ -186,14 +186,14 @@ class UploadService:
         upload_id = row.id
         require_length(number, planned, len(content))
         if hashlib.sha256(content).hexdigest() != row.digests[number]:
-            raise InputError(f"chunk {number}: its SHA-256 is not the planned one; send it again")
+            raise InputError(f"chunk {number}: its SHA-256 is not the declared one; send it again")
         self._files.require_room(len(content))
         self._files.put(_file(upload_id), number, number * row.chunk_size, content)
         with self._db.writing() as session:
             upload = session.get(Upload, upload_id, with_for_update=True)
             if upload is None:  # given up at this moment
                 self._files.remove(_file(upload_id), len(row.digests))
-                raise NotFound("there is no such upload")
+                raise NotFound("unknown upload")
             upload.touched_at = datetime.now(UTC)
             if not session.get(UploadedChunk, (upload_id, number)):
                 session.add(UploadedChunk(upload_id=upload_id, number=number))
@@ -219,7 +219,7 @@ class UploadService:
         with self._db.reading() as session:
             row = _row(session, user_name, upload_id) if ID.fullmatch(upload_id) else None
             if row is None:
-                raise NotFound("there is no such upload")
+                raise NotFound("unknown upload")
             received = session.scalars(select(UploadedChunk.number).where(UploadedChunk.upload_id == row.id)
                                        .order_by(UploadedChunk.number)).all()
             outcome = _outcome(session, row)
@@ -264,9 +264,9 @@ class UploadService:
         count, total = session.execute(select(func.count(), func.coalesce(func.sum(Upload.size), 0)).where(
             Upload.who == user_name, Upload.state == RECEIVING, Upload.name != upload_id)).one()
         if count >= limits.UNFINISHED:
-            raise InputError(f"{count} uploads are not finished; finish some of them first")
+            raise InputError(f"{count} uploads are unfinished; finish some of them first")
         if total + size > limits.UNFINISHED_BYTES:
-            raise InputError(f"uploads of {limits.size(int(total))} are not finished; with this one they are more than "
+            raise InputError(f"uploads of {limits.size(int(total))} are unfinished; this one exceeds the limit of "
                              f"{limits.size(limits.UNFINISHED_BYTES)}; finish some of them first")
         self._files.require_room(size)
 
@@ -282,7 +282,7 @@ def notice(result: dict[str, Any]) -> str | None:
 def require_length(number: int, planned: int, length: int) -> None:
     """Raises InputError when a chunk has another length than planned."""
     if length != planned:
-        raise InputError(f"chunk {number}: {length} bytes, planned were {planned}")
+        raise InputError(f"chunk {number}: {length} bytes, but {planned} were declared")
 
 
 def _row(session: Session, user_name: str, name: str, *, lock: bool = False) -> Upload | None:
@@ -312,8 +312,8 @@ def _file(upload_id: str) -> str:
 
 def _check_plan(upload_id: str, size: int, chunk_size: int, digests: list[str]) -> None:
     if not ID.fullmatch(upload_id):
-        raise InputError("id: letters, digits, - and _ only, 100 at most")
+        raise InputError("id: must have at most 100 letters, digits, - and _")
     if size > limits.UPLOAD:
         raise InputError(f"size: larger than {limits.size(limits.UPLOAD)}")
     if not 0 < chunk_size <= limits.CHUNK or len(digests) != -(-size // chunk_size):
-        raise InputError(f"chunks: {len(digests)} of {chunk_size} bytes do not make {size} bytes")
+        raise InputError(f"chunks: {len(digests)} of {chunk_size} bytes do not add up to {size} bytes")

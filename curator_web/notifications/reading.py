@@ -55,7 +55,7 @@ def follow(db: Database, account: Account, number: int) -> NotificationRow:
     with db.reading() as session:
         row = session.execute(_joined(account).where(Notification.id == number)).first()
     if row is None:
-        raise NotFound(ErrorText("there is no notification %(number)s", number=number))
+        raise NotFound(ErrorText("unknown notification %(number)s", number=number))
     mark_read(db, account, [number])
     return NotificationRow(*row)
 

@@ -28,14 +28,14 @@ def to_write(folder: Path) -> Iterator[FolderFiles]:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if any(folder.iterdir()) and not (folder / LOCK).exists():
-            raise InputError(f"{folder}: is neither empty nor a backup; name another folder")
+            raise InputError(f"{folder}: is neither empty nor a backup; choose another folder")
         folder.chmod(0o700)
         lock = FileLock(folder / LOCK)
         lock.acquire(blocking=False)
     except Timeout:
-        raise InputError(f"{folder}: another backup is written into it") from None
+        raise InputError(f"{folder}: another backup is being written to it") from None
     except OSError as error:
-        raise InputError(f"{folder}: cannot be written into ({reason(error)})") from None
+        raise InputError(f"{folder}: cannot be written ({reason(error)})") from None
     try:
         yield FolderFiles(folder)
     finally:
@@ -47,14 +47,14 @@ def read_head(folder: Path) -> tuple[Backup, str]:
     """The head of a whole backup and its SHA-256. Raises InputError where there is none, or where rows, list or key are
     not those that it names."""
     if not (folder / HEAD).exists():
-        raise InputError(f"{folder}: has no {HEAD}, so it is no backup, or one that was broken off; give a whole one")
+        raise InputError(f"{folder}: has no {HEAD}; it is not a backup, or an incomplete one")
     content = read_inside(folder / HEAD, limits.JSON)
     head: Backup = parse(content, BackupSchema(), str(folder / HEAD))[0]
     state = folder / head["state"]
     for path, sha256 in ((state / KEY, head["key_sha256"]), (state / FILES, head["files_sha256"]),
                          *((rows_in(state, table["name"]), table["sha256"]) for table in head["tables"])):
         if not path.is_file() or sha256_of(path) != sha256:
-            raise InputError(f"{path}: is missing or damaged; take another backup")
+            raise InputError(f"{path}: is missing or damaged; use another backup")
     return head, hashlib.sha256(content).hexdigest()
 
 

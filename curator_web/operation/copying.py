@@ -49,7 +49,7 @@ class Hashed:
             self.size += len(piece)
             yield piece
         if self._expected not in (None, self.sha256):
-            raise DemotapeError(f"{self._where}: is damaged; take another backup")
+            raise DemotapeError(f"{self._where}: is damaged; use another backup")
 
     def passed(self) -> "Hashed":
         """Let all of it pass, into nothing."""

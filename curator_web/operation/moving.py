@@ -36,7 +36,7 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
     Raises InputError, DatabaseUnavailable, StoreUnavailable, OSError, and DemotapeError where something did not arrive.
     """
     if store.location == target.location:
-        raise InputError(f"{target.location}: recordings lie there already; name another place")
+        raise InputError(f"{target.location}: already contains recordings; choose another location")
     report, source = Report(), store.files
     folders = folders_of(source)
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -44,7 +44,7 @@ def move(db: Database, store: RecordingStore, target: RecordingStore, *, remove:
             progress(number, len(folders), folder)
             _copy(source, target.files, folder, pool, report.counts)
             if lacking := _lacking(source, target.files, folder):
-                raise DemotapeError(f"{target.location}/{folder}/{lacking[0]}: did not arrive as it was; run the "
+                raise DemotapeError(f"{target.location}/{folder}/{lacking[0]}: was not copied correctly; run the "
                                     "command again")
     key = session_key(db, store)
     with db.writing() as session:

@@ -64,7 +64,7 @@ def _require_begun_or_empty(store: RecordingStore, digest: str) -> bool:
                              "bucket") from None
         return False
     if mark != {"backup": digest}:
-        raise InputError("the storage holds what was restored of another backup; give an empty one") from None
+        raise InputError("the storage contains files of another restored backup; use an empty storage") from None
     return True
 
 
@@ -103,7 +103,7 @@ def _copy(folder: Path, store: RecordingStore, wanted: BackupFolder, pool: Threa
         for file, is_copied in recording_last(pool, copy_file, wanted["files"], lambda file: file["name"]):
             counts.add(file["size"], is_copied)
     except FileNotFoundError as error:
-        raise InputError(f"{error.filename}: is missing; take another backup") from None
+        raise InputError(f"{error.filename}: is missing; use another backup") from None
 
 
 def _fill(connection: Connection, folder: Path, head: Backup, digest: str, set_key: Callable[[Session], None]) -> None:

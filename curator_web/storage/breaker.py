@@ -34,7 +34,7 @@ class Breaker:
         """Raises StoreUnavailable where the service did not answer when it was asked last, by whichever process."""
         why = self._reported() if self._answers.is_set() else self._why
         if why is not None:
-            raise StoreUnavailable(f"{why}; it is asked again every second")
+            raise StoreUnavailable(f"{why}; retrying every second")
 
     def open(self, why: str) -> None:
         """It has not answered: nobody is let through until it does."""
@@ -68,5 +68,5 @@ class Breaker:
         with suppress(OSError):
             if time.time() - self._shared.stat().st_mtime < _FRESH:
                 reason = self._shared.read_text(encoding="utf-8", errors="replace")[:_LONGEST]
-                return reason or "the service does not answer"  # it is being written
+                return reason or "the service does not respond"  # it is being written
         return None

@@ -31,7 +31,8 @@ class Bulkhead:
             self._changed.wait_for(lambda: len(self._since) < MAX_CONCURRENT or self._keeps_waiting(),
                                    ACQUIRE_TIMEOUT_S)
             if len(self._since) >= MAX_CONCURRENT or self._keeps_waiting():
-                raise StoreUnavailable(f"{service}: keeps {len(self._since)} others waiting; try again in a moment")
+                raise StoreUnavailable(f"{service}: {len(self._since)} other requests are waiting; try again in a "
+                                       "moment")
             number = next(self._numbers)
             self._since[number] = time.monotonic()
         try:

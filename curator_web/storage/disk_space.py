@@ -10,4 +10,4 @@ from schemas import limits
 def require_room(folder: Path, size: int) -> None:
     """Raises DiskFull when so many bytes more would leave too little free on a folder's disk."""
     if shutil.disk_usage(folder).free - size < limits.FREE:
-        raise DiskFull(f"the server's disk has no room for {limits.size(size)} more; tell who runs it")
+        raise DiskFull(f"the server's disk has less than {limits.size(size)} free; contact its administrator")

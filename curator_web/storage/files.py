@@ -93,7 +93,7 @@ class FolderFiles(Files):
     @contextmanager
     def assembled(self, name: str, pieces: int = 0) -> Iterator[Path]:
         if self.path(name) is None:
-            raise NotFound(f"there is no file {name}")
+            raise NotFound(f"unknown file {name}")
         yield self._path(name)
 
     def remove(self, name: str, pieces: int = 0) -> None:
@@ -149,7 +149,7 @@ class S3Files(Files):
         with self._temporary.file() as (file, path):
             for piece_name in [_piece(name, number) for number in range(pieces)] or [name]:
                 if not self._objects.fetch(piece_name, file):
-                    raise NotFound(f"there is no file {piece_name}")
+                    raise NotFound(f"unknown file {piece_name}")
             file.flush()
             yield path
 
@@ -177,7 +177,7 @@ class S3Files(Files):
     def read(self, name: str) -> Iterator[bytes]:
         content = self._objects.read(name)
         if content is None:
-            raise NotFound(f"there is no file {name}")
+            raise NotFound(f"unknown file {name}")
         return content
 
 

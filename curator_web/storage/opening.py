@@ -16,7 +16,7 @@ def open_store(data_dir: Path | str, blobs: str | None = None, endpoint_url: str
     if not blobs:
         return RecordingStore(data_dir)
     if not is_address(blobs):
-        raise InputError(f"--blobs {blobs}: give s3://bucket/prefix; for a folder, give --data")
+        raise InputError(f"--blobs {blobs}: must be s3://bucket/prefix; for a folder, use --data")
     from .s3 import S3Store  # here, as botocore is slow to import and folders need none of it
 
     return S3Store(data_dir, blobs, endpoint_url)

@@ -45,7 +45,7 @@ class RecordingStore:
         try:
             self.recordings.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{data_dir}: the data folder cannot be made ({reason(error)})") from None
+            raise InputError(f"{data_dir}: the data folder cannot be created ({reason(error)})") from None
 
     @property
     def location(self) -> str:
@@ -60,7 +60,7 @@ class RecordingStore:
         """An imported recording; raises NotFound for any name that is not one."""
         path = self.path(recording_id)
         if not path.is_dir():
-            raise NotFound(f"there is no recording {recording_id!r}")
+            raise NotFound(f"unknown recording {recording_id!r}")
         return Recording(path)
 
     def holds(self, recording_id: str) -> bool:
@@ -134,7 +134,7 @@ class RecordingStore:
     def path(self, recording_id: str) -> Path:
         """Where a recording lies; raises NotFound when the id is not a plain name."""
         if not ID.fullmatch(recording_id):
-            raise NotFound(f"there is no recording {recording_id[:ID_SHOWN]!r}")
+            raise NotFound(f"unknown recording {recording_id[:ID_SHOWN]!r}")
         return self.recordings / recording_id
 
     def without_paths(self, message: str) -> str:
@@ -229,7 +229,7 @@ def _add_blobs(layout: RecordingLayout, target: Path, temporary: Path) -> None:
 
 def _entries(folder: Path, name: re.Pattern) -> Iterator[Path]:
     if folder.is_symlink():
-        raise InputError(f"{folder}: is a link; a recording must hold its files itself")
+        raise InputError(f"{folder}: is a link; replace it by the files")
     if folder.is_dir():
         yield from (folder / entry for entry in sorted(os.listdir(folder)) if name.fullmatch(entry))
 

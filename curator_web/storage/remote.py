@@ -152,7 +152,7 @@ class RemoteRecording(Recording):
         self._cache = cache
         manifest = self.layout.manifest
         if not cache.path(self.layout.name_of(manifest)).is_file():
-            raise NotFound(f"there is no recording {recording_id!r}")
+            raise NotFound(f"unknown recording {recording_id!r}")
         try:
             self.manifest, self.version = read_versioned(manifest, RecordingSchema(), limits.RECORD)
         except InputError:

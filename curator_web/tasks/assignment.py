@@ -38,7 +38,7 @@ def give(db: Database, account: Account) -> expected_end.VisibleTask:
                                    changed_at=datetime.now(UTC)))
             audit.note(session, account.name, "task taken", task=task.id)
         if task is None:
-            raise NotFound(ErrorText("there is no task left for you in this project"))
+            raise NotFound(ErrorText("no task is left for you in this project"))
         return expected_end.shown_to_navigator(session, task)
 
 
@@ -47,14 +47,14 @@ def give_back(db: Database, account: Account, task_id: str, reason: str = "", un
     for this reason. Raises NotFound, InputError."""
     reason = storable(reason).strip()
     if unachievable and not reason:
-        raise InputError(ErrorText("field reason: say why it cannot be done"))
+        raise InputError(ErrorText("field reason: enter the reason why the task is not achievable"))
     if len(reason) > TEXT_LENGTH:
-        raise InputError(ErrorText("field reason: %(text_length)s characters at most",
+        raise InputError(ErrorText("field reason: must have at most %(text_length)s characters",
                                    text_length=format(TEXT_LENGTH, ",")))
     with db.writing() as session:
         task, row = session.get(Task, storable(task_id)), session.get(Assignment, (storable(task_id), account.name))
         if task is None or task.project != account.project or row is None or row.state == RECORDED:
-            raise NotFound(ErrorText("you have no task %(task_id)r", task_id=task_id[:40]))
+            raise NotFound(ErrorText("unknown task %(task_id)r", task_id=task_id[:40]))
         row.state, row.reason = UNACHIEVABLE if unachievable else GIVEN_BACK, reason
         row.changed_at = datetime.now(UTC)
         audit.note(session, account.name, f"task {row.state}", task=task.id)

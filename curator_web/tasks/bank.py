@@ -95,7 +95,7 @@ def propose(db: Database, account: Account, proposals: Iterable[Mapping[str, Any
     """
     proposals = list(proposals)
     if len(proposals) > MAX_TASKS_AT_ONCE:
-        raise InputError(ErrorText("field tasks: %(most_at_once)s at once at most; more by demotape task add",
+        raise InputError(ErrorText("field tasks: at most %(most_at_once)s per request; use demotape task add for more",
                                    most_at_once=format(MAX_TASKS_AT_ONCE, ",")))
     return _add(db, account.project, [dict(proposal) for proposal in proposals], account.name,
                 ACCEPTED if account.leads else PROPOSED)
@@ -128,7 +128,7 @@ def change(db: Database, account: Account, task_id: str, changes: Mapping[str, A
         task = _task(session, account, task_id)
         own = task.proposed_by == account.name and task.state in (PROPOSED, RETURNED)
         if not (own or account.leads):
-            raise NotAllowed(ErrorText("only who proposed a task may change it, until it is decided, and a lead"))
+            raise NotAllowed(ErrorText("only a lead, or the proposer before the decision, can change a task"))
         for name, value in columns.items():
             setattr(task, name, value)
         if task.state == RETURNED and own:
@@ -142,15 +142,15 @@ def decide(db: Database, account: Account, task_id: str, state: str, reason: str
     """Accept a task, send it back or refuse it, the latter two with a reason. Raises NotFound, NotAllowed for who does
     not review, InputError."""
     if not account.reviews:
-        raise NotAllowed(ErrorText("only who reviews decides about tasks"))
+        raise NotAllowed(ErrorText("only reviewers can decide about tasks"))
     reason = storable(reason).strip()
     if state not in (ACCEPTED, RETURNED, REFUSED):
-        raise InputError(ErrorText("field state: %(accepted)s, %(returned)s or %(refused)s", accepted=ACCEPTED,
+        raise InputError(ErrorText("field state: must be %(accepted)s, %(returned)s or %(refused)s", accepted=ACCEPTED,
                                    returned=RETURNED, refused=REFUSED))
     if state != ACCEPTED and not reason:
-        raise InputError(ErrorText("field reason: say why"))
+        raise InputError(ErrorText("field reason: enter a reason"))
     if len(reason) > TEXT_LENGTH:
-        raise InputError(ErrorText("field reason: %(text_length)s characters at most",
+        raise InputError(ErrorText("field reason: must have at most %(text_length)s characters",
                                    text_length=format(TEXT_LENGTH, ",")))
     with db.writing() as session:
         task = _task(session, account, task_id)
@@ -216,7 +216,7 @@ def _listed(session: Session, account: Account, tasks: Sequence[Task]) -> list[L
 def _task(session: Session, account: Account, task_id: str) -> Task:
     task = session.get(Task, storable(task_id), with_for_update=True)
     if task is None or task.project != account.project:
-        raise NotFound(ErrorText("there is no task %(task_id)r", task_id=task_id[:40]))
+        raise NotFound(ErrorText("unknown task %(task_id)r", task_id=task_id[:40]))
     return task
 
 
@@ -247,7 +247,7 @@ def columns_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     if row["url"]:
         address = split_address(row["url"])
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise InputError(ErrorText("field url: an address begins with http:// or https:// and has a host"))
+            raise InputError(ErrorText("field url: must be an address with http:// or https:// and a host"))
         row["site"] = row["site"] or address.hostname[:SITE_LENGTH]
     row["site"] = row["site"].lower()
     return row

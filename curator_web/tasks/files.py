@@ -28,7 +28,7 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(ErrorText("%(name)s: this is not UTF-8", name=name)) from None
+        raise InputError(ErrorText("%(name)s: not UTF-8", name=name)) from None
     tasks = []
     kinds = {"{": _lines, "[": _entries}
     for where, row in kinds.get(text.lstrip()[:1], _rows)(name, text):
@@ -41,7 +41,7 @@ def parse(name: str, content: bytes) -> list[dict[str, Any]]:
             raise InputError(ErrorText("%(name)s: more than %(most)s tasks; split the file",
                                        name=name, most=format(MAX_TASKS, ",")))
     if not tasks:
-        raise InputError(ErrorText("%(name)s: there is no task in it", name=name))
+        raise InputError(ErrorText("%(name)s: contains no task", name=name))
     return tasks
 
 
@@ -60,12 +60,12 @@ def _json(where: str, text: str) -> Any:
     try:
         return read_well_formed(text.encode())
     except (ValueError, RecursionError):
-        raise InputError(ErrorText("%(where)s: this is no JSON", where=where)) from None
+        raise InputError(ErrorText("%(where)s: not JSON", where=where)) from None
 
 
 def _object(where: str, value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise InputError(ErrorText("%(where)s: this is no object", where=where))
+        raise InputError(ErrorText("%(where)s: not an object", where=where))
     return value
 
 
@@ -73,7 +73,7 @@ def _rows(name: str, text: str) -> Iterator[tuple[str, dict[str, Any]]]:
     reader = csv.DictReader(io.StringIO(text, newline=""), dialect=_dialect(text))
     try:
         if not {_ALSO.get(field, field) for field in reader.fieldnames or []} & {"text"}:
-            raise InputError(ErrorText("%(name)s: line 1: no column is called text (or task)", name=name))
+            raise InputError(ErrorText("%(name)s: line 1: the column text (or task) is missing", name=name))
         for row in reader:
             yield f"line {reader.line_num}", {field: value for field, value in row.items() if isinstance(field, str)}
     except csv.Error as error:

@@ -62,10 +62,10 @@ def wish(count: Any, site: str, category: str) -> ProposalRequest:
     """What is asked for; raises InputError."""
     site, category = storable(site).strip().lower(), storable(category).strip()
     if not isinstance(count, int) or not 1 <= count <= MAX_PROPOSALS:
-        raise InputError(ErrorText("field count: a number from 1 to %(most)s", most=MAX_PROPOSALS))
+        raise InputError(ErrorText("field count: must be a number from 1 to %(most)s", most=MAX_PROPOSALS))
     for name, value, longest in (("site", site, bank.SITE_LENGTH), ("category", category, CATEGORY_LENGTH)):
         if len(value) > longest or not (value.isprintable() or not value):
-            raise InputError(ErrorText("field %(name)s: %(longest)s characters at most, in one line", name=name,
+            raise InputError(ErrorText("field %(name)s: must be one line of at most %(longest)s characters", name=name,
                                        longest=longest))
     return ProposalRequest(count, site, category)
 
@@ -108,12 +108,12 @@ def read(answer: str) -> list[Any]:
             text = text[len(fence):-4].strip()
             break
     if text.startswith("["):
-        entries = _json(text, "it is no JSON array")
+        entries = _json(text, "it is not a JSON array")
     else:
-        entries = [_json(line, f"line {number} is no JSON") for number, line in
+        entries = [_json(line, f"line {number} is not JSON") for number, line in
                    enumerate(text.split("\n"), 1) if line.strip()]
     if not entries or not any(isinstance(entry, dict) for entry in entries):
-        raise InputError(ErrorText("the model's answer holds no tasks; nothing was stored"))
+        raise InputError(ErrorText("the model's answer contains no tasks; nothing was stored"))
     return entries
 
 
@@ -122,7 +122,7 @@ def rows(entries: Sequence[Any], wished: ProposalRequest) -> tuple[list[dict[str
     tasks, wrong = list[dict[str, Any]](), Counter[str]()
     for entry in entries:
         if len(tasks) == wished.count:
-            wrong["more than were asked for"] += 1
+            wrong["more than requested"] += 1
             continue
         try:
             tasks.append(_row(entry, wished))
@@ -142,10 +142,10 @@ def store(db: Database, project: str, answer: str, wished: ProposalRequest, mode
 
 def _row(entry: Any, wished: ProposalRequest) -> dict[str, Any]:
     if not isinstance(entry, dict):
-        raise InputError(ErrorText("no object"))
+        raise InputError(ErrorText("not an object"))
     fields = {name: value for name in _MODEL_FIELDS if (value := entry.get(name)) not in (None, "")}
     if wrong := next((name for name, value in fields.items() if not isinstance(value, str)), None):
-        raise InputError(ErrorText("field %(wrong)s: no text", wrong=wrong))
+        raise InputError(ErrorText("field %(wrong)s: not a text", wrong=wrong))
     if wished.site:
         host = split_address(fields.get("url", "")).hostname
         if not host or not f".{host}".endswith(f".{wished.site}"):

@@ -18,7 +18,7 @@ from curator_web.errors import ErrorText, NotSignedIn
 from . import members
 from .people import NAME
 
-NO_ACCOUNT = ErrorText("there is no account for you here; ask your lead")
+NO_ACCOUNT = ErrorText("you have no account here; ask your lead")
 
 
 @dataclass(frozen=True)

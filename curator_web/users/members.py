@@ -14,7 +14,8 @@ def join(session: Session, user_name: str, role: str, project: str | None = None
     """Have a new user in a project: in the named one, or in the only one that there is. Raises InputError."""
     project_ids = session.scalars(select(Project.id).order_by(Project.made_at)).all()
     if project is not None and project not in project_ids:
-        raise InputError(ErrorText("project: there is no %(project)r; there are %(which)s", project=project[:40],
+        raise InputError(ErrorText("project: unknown project %(project)r; choose one of "
+                                   "%(which)s", project=project[:40],
                                    which=", ".join(project_ids)))
     if project or len(project_ids) == 1:
         session.add(Member(project=project or project_ids[0], who=user_name, role=role, joined_at=datetime.now(UTC)))

@@ -29,40 +29,40 @@ class Action:
 # All of them, in the order in which they are shown. Pages and scripts know each by its usual key.
 ACTIONS = tuple(Action(*line) for line in (
     ("next", "j", "Next turn"), ("previous", "k", "Previous turn"),
-    ("choose_next", "Shift+J", "Choose the next turn, too, for the key that drops"),
-    ("choose_previous", "Shift+K", "Choose the previous turn, too"),
-    ("next_check", ".", "Next turn to check"), ("previous_check", ",", "Turn to check before this one"),
-    ("filter", "/", "Filter the turns by words"), ("fold", "Shift+F", "Fold the turns of this page, or unfold them"),
-    ("fold_all", "Shift+A", "Fold the turns of all pages, or unfold them"),
-    ("drop", "d", "Drop the turn, or restore it"), ("up", "Alt+ArrowUp", "Move the turn up"),
+    ("choose_next", "Shift+J", "Extend the selection to the next turn"),
+    ("choose_previous", "Shift+K", "Extend the selection to the previous turn"),
+    ("next_check", ".", "Next turn with a warning"), ("previous_check", ",", "Previous turn with a warning"),
+    ("filter", "/", "Filter the turns by words"), ("fold", "Shift+F", "Collapse or expand the turns of this page"),
+    ("fold_all", "Shift+A", "Collapse or expand the turns of all pages"),
+    ("drop", "d", "Drop or restore the turn"), ("up", "Alt+ArrowUp", "Move the turn up"),
     ("down", "Alt+ArrowDown", "Move the turn down"), ("edit", "e", "Edit: go to the first field"),
-    ("edit_task", "Shift+E", "Edit the task’s text"), ("fix", "f", "Apply the first check’s fix"),
-    ("fine", "y", "The first check is fine as it is"), ("broken", "b", "Mark the screenshot broken, or good"),
-    ("view", "v", "Screenshot, DOM snapshot, video frame"), ("after", "l", "What came later, or before"),
-    ("outlines", "Shift+C", "Outline what changed there, or do not"),
-    ("larger", "q", "The picture larger, twice as large, as before"), ("compare", "c", "All of them side by side"),
+    ("edit_task", "Shift+E", "Edit the task’s text"), ("fix", "f", "Apply the fix of the first warning"),
+    ("fine", "y", "Dismiss the first warning"), ("broken", "b", "Mark the screenshot broken or good"),
+    ("view", "v", "Screenshot, DOM snapshot, video frame"), ("after", "l", "Later or earlier state"),
+    ("outlines", "Shift+C", "Show or hide outlines of the changes"),
+    ("larger", "q", "Zoom the picture: larger, double, normal"), ("compare", "c", "All of them side by side"),
     ("target", "t", "Choose another target from a list"), ("tree", "Shift+T", "Choose another target in a tree"),
     ("picture", "p", "Choose another picture"), ("split", "x", "Split typing"),
     ("merge", "g", "Merge with the typing before"),
-    ("split_session", "Shift+X", "Split the session: from this turn on it is another demonstration"),
+    ("split_session", "Shift+X", "Split the session before this turn"),
     ("join", "Shift+M", "Join it with the part that was split off"), ("add", "o", "Add a chat turn"),
-    ("add_action", "Shift+O", "Add an action: its element, then what was done"),
-    ("changes", "h", "What was changed, by whom"), ("guidelines", "Shift+G", "The guidelines beside the work"),
-    ("network", "Shift+N", "Requests and console until the next action, if they were kept"),
-    ("time_line", "z", "The session on a time line"), ("comment", "m", "Comment; Enter sends"), ("undo", "u", "Undo"),
-    ("redo", "Shift+U", "Redo"), ("approve", "a", "Approve, or reopen"), ("invalid", "i", "Mark invalid"),
+    ("add_action", "Shift+O", "Add an action: its element, then its kind"),
+    ("changes", "h", "Changes and their authors"), ("guidelines", "Shift+G", "Show the guidelines"),
+    ("network", "Shift+N", "Requests and console until the next action, if recorded"),
+    ("time_line", "z", "Timeline of the session"), ("comment", "m", "Comment; Enter sends"), ("undo", "u", "Undo"),
+    ("redo", "Shift+U", "Redo"), ("approve", "a", "Approve or reopen"), ("invalid", "i", "Mark invalid"),
     ("submit", "s", "In a team: submit"), ("validate", "w", "In a team: validate"),
     ("send_back", "r", "In a team: send back"), ("next_demonstration", "n", "In a team: next demonstration"),
     ("help", "?", "All keys")))
 BY_NAME = {action.name: action for action in ACTIONS}
 NAMED = ("Delete", "F2", "F8", "Alt+ArrowUp", "Alt+ArrowDown")  # keys that give no character and may be chosen
 _SHORT = {"⇧": "Shift", "⌥": "Alt", "up": "ArrowUp", "↑": "ArrowUp", "down": "ArrowDown", "↓": "ArrowDown"}
-_BROWSER, _NO_KEY = ErrorText("the browser needs it"), ErrorText("this is no key; write one character")
+_BROWSER, _NO_KEY = ErrorText("the browser needs it"), ErrorText("not a key; enter one character")
 _NEEDED = {
     **dict.fromkeys(("tab", "enter", "escape", "esc", "space", "backspace"), ErrorText("fields, buttons and dialogs "
                                                                                        "need it")),
     **dict.fromkeys(("arrowup", "arrowdown", "arrowleft", "arrowright", "home", "end", "pageup", "pagedown"),
-                    ErrorText("it moves through the page")),
+                    ErrorText("moves through the page")),
     **dict.fromkeys(("insert", "capslock", "scrolllock", "numlock"), ErrorText("screen readers need it"))}
 
 
@@ -80,13 +80,13 @@ def read_key(text: str) -> str:
     if "Alt" in modifiers:
         raise InputError(ErrorText("with Alt %(browser)s", browser=_BROWSER))
     if key.isdecimal():
-        raise InputError(ErrorText("digits say how often the next key counts"))
+        raise InputError(ErrorText("digits repeat the next key"))
     if key.isascii() and key.isupper():
         return f"Shift+{key}"
     if "Shift" not in modifiers:
         return key
     if len(key.upper()) != 1 or key.upper() == key:
-        raise InputError(ErrorText("write the character itself that this key gives together with Shift"))
+        raise InputError(ErrorText("enter the character that this key produces with Shift"))
     return f"Shift+{key.upper()}" if key.isascii() else key.upper()
 
 
@@ -110,7 +110,7 @@ def _named(key: str, modifiers: set[str]) -> str:
 
 def problems(supplied: Mapping[str, str]) -> dict[str, str]:
     """Why keys cannot be as they are given, by action; what is absent or empty is the usual one."""
-    reasons: dict[str, str] = {name[:LENGTH]: "there is no such action" for name in supplied.keys() - BY_NAME.keys()}
+    reasons: dict[str, str] = {name[:LENGTH]: "unknown action" for name in supplied.keys() - BY_NAME.keys()}
     keys: dict[str, str] = {}
     for action in ACTIONS:
         text = supplied.get(action.name, "").strip() or action.usual

@@ -23,7 +23,7 @@ _turns = threading.BoundedSemaphore(AT_ONCE)
 def hashed(password: str) -> str:
     """The hash to keep; raises InputError for what cannot be a password, Busy when too many wait already."""
     if not LENGTH <= len(password) <= LIMIT:
-        raise InputError(ErrorText("password: %(length)s characters at least, %(limit)s at most", length=LENGTH,
+        raise InputError(ErrorText("password: must have %(length)s to %(limit)s characters", length=LENGTH,
                                    limit=LIMIT))
     with stepping_aside(), _turn():
         return generate_password_hash(password, method=METHOD)
@@ -41,7 +41,7 @@ def is_right(stored_hash: str | None, password: str) -> bool:
 @contextmanager
 def _turn() -> Iterator[None]:
     if not _turns.acquire(timeout=WAIT_SECONDS):
-        raise Busy(ErrorText("too many people sign in at this moment; try again in a while"))
+        raise Busy(ErrorText("too many simultaneous sign-ins; try again later"))
     try:
         yield
     finally:

@@ -156,26 +156,27 @@ def has_accounts(db: Database) -> bool:
 def require_name(name: str) -> None:
     """Raises InputError for what cannot be a user's name."""
     if not NAME.fullmatch(name):
-        raise InputError(ErrorText("name: %(name)r cannot be one; letters, digits, . _ @ and - only, %(id_length)s "
-                                   "at most",
+        raise InputError(ErrorText("name: %(name)r is not a valid name; use at most %(id_length)s letters, digits, . "
+                                   "_ @ and -",
                                    name=name[:40], id_length=ID_LENGTH))
 
 
 def require_free(session: Session, name: str) -> None:
     """Raises InputError for a name that somebody has, or had."""
     if existing := session.get(User, name):
-        was = "; it was removed, and its name stays its own" if existing.state == REMOVED else ""
-        raise InputError(ErrorText("name: there is a user %(name)r already%(was)s", name=name, was=was))
+        was = "; it was deleted, and its name cannot be used again" if existing.state == REMOVED else ""
+        raise InputError(ErrorText("name: the user %(name)r already exists%(was)s", name=name, was=was))
 
 
 def _require_role(role: str) -> None:
     if role not in ROLES:
-        raise InputError(ErrorText("role: %(role)r is none; %(which)s are", role=role[:40], which=", ".join(ROLES)))
+        raise InputError(ErrorText("role: unknown role %(role)r; choose from "
+                                   "%(which)s", role=role[:40], which=", ".join(ROLES)))
 
 
 def existing_user(session: Session, name: str) -> User:
     """The user of a name, locked; raises InputError where there is none or they were removed."""
     row = session.get(User, name, with_for_update=True) if NAME.fullmatch(name) else None
     if row is None or row.state == REMOVED:
-        raise InputError(ErrorText("name: there is no user %(name)r", name=name[:ID_LENGTH]))
+        raise InputError(ErrorText("name: unknown user %(name)r", name=name[:ID_LENGTH]))
     return row

@@ -33,7 +33,7 @@ COUNTED = ("unused_intents", "unused_checks")  # what decides which turns are to
 
 def _require_some_left(unused: list[str]) -> None:
     if set(unused) >= set(BROWSER_INTENTS):
-        raise ValidationError("At least one intent must stay in use.")
+        raise ValidationError("Select at least one intent.")
 
 
 class SettingsSchema(Strict):
@@ -152,5 +152,5 @@ def _require_kinds(wanted: Any, before: Any) -> None:
     known = {*all_kinds(), *before}
     for kind in wanted:
         if kind not in known:
-            raise InputError(ErrorText("field unused_checks: %(kind)r is the kind of no check; %(which)s are",
+            raise InputError(ErrorText("field unused_checks: unknown kind %(kind)r; choose from %(which)s",
                                        kind=kind[:60], which=", ".join(all_kinds())))

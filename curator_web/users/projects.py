@@ -70,19 +70,18 @@ def named(db: Database, project: str | None) -> str:
         return project
     if project is None and len(project_ids) == 1:
         return project_ids[0]
-    raise InputError(f"--project: {'name one' if project is None else f'there is no {project[:40]!r}'}; "
-                     f"there {'is' if len(project_ids) == 1 else 'are'} {', '.join(project_ids)}")
+    raise InputError(f"--project: {'missing' if project is None else f'unknown project {project[:40]!r}'}; "
+                     f"choose one of {', '.join(project_ids)}")
 
 
 def add(db: Database, project: str, name: str, account: Account | None = None) -> Project:
     """Make a project; who makes it leads it. Raises InputError for an id or a name that cannot be, or is taken."""
     name = storable(name).strip() or project
     if not ID.fullmatch(project):
-        raise InputError(ErrorText("field project: %(project)r cannot be an id; lower case letters, digits and - "
-                                   "only, 40 "
-                                   "at most", project=project[:40]))
+        raise InputError(ErrorText("field project: %(project)r is not a valid id; use at most 40 lower case letters, "
+                                   "digits and -", project=project[:40]))
     if len(name) > PROJECT_NAME_LENGTH:
-        raise InputError(ErrorText("field name: %(project_name_length)s characters at most",
+        raise InputError(ErrorText("field name: must have at most %(project_name_length)s characters",
                                    project_name_length=PROJECT_NAME_LENGTH))
     by, now = account.name if account else BY_COMMAND, datetime.now(UTC)
     try:
@@ -95,7 +94,7 @@ def add(db: Database, project: str, name: str, account: Account | None = None) -
             audit.note(session, by, "project made", project=project)
             return row
     except IntegrityError:
-        raise InputError(ErrorText("field project: the id %(project)r is taken", project=project)) from None
+        raise InputError(ErrorText("field project: the id %(project)r is already in use", project=project)) from None
 
 
 def rename(db: Database, name: str, account: Account) -> None:
@@ -136,19 +135,19 @@ def set_member(db: Database, project: str, user_name: str, role: str | None, acc
     if account:
         require_lead(account)
         if account.project != project:
-            raise NotFound(ErrorText("there is no project %(project)r", project=project[:40]))
+            raise NotFound(ErrorText("unknown project %(project)r", project=project[:40]))
     if role is not None and role not in ROLES:
-        raise InputError(ErrorText("field role: %(role)r is none; %(which)s are",
+        raise InputError(ErrorText("field role: unknown role %(role)r; choose from %(which)s",
                                    role=role[:40], which=", ".join(ROLES)))
     with db.writing() as session:
         if session.get(Project, project, with_for_update=True) is None:
-            raise InputError(ErrorText("there is no project %(project)r", project=project[:40]))
+            raise InputError(ErrorText("unknown project %(project)r", project=project[:40]))
         user = session.get(User, storable(user_name))
         if user is None or user.state == REMOVED:
-            raise InputError(ErrorText("field who: there is no user %(who)r", who=user_name[:80]))
+            raise InputError(ErrorText("field who: unknown user %(who)r", who=user_name[:80]))
         row = session.get(Member, (project, user.name))
         if row and row.role == LEAD != role and leads(session, project) == 1:
-            raise InputError(ErrorText("%(name)s is the only lead of this project; make somebody else one first",
+            raise InputError(ErrorText("%(name)s is the only lead of this project; make another member a lead first",
                                        name=user.name))
         if row is None and role:
             session.add(Member(project=project, who=user.name, role=role, joined_at=datetime.now(UTC)))
@@ -179,7 +178,7 @@ def write_guidelines(db: Database, text: str, account: Account) -> Guidelines:
     require_lead(account)
     text = storable(text).replace("\r\n", "\n").strip()
     if len(text) > GUIDELINES_LENGTH:
-        raise InputError(ErrorText("field text: %(guidelines_length)s characters at most",
+        raise InputError(ErrorText("field text: must have at most %(guidelines_length)s characters",
                                    guidelines_length=format(GUIDELINES_LENGTH, ",")))
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
@@ -201,4 +200,4 @@ def _newest(session: Session, project: str) -> Guidelines | None:
 def require_lead(account: Account) -> None:
     """Raises NotAllowed for who does not lead the project."""
     if not account.leads:
-        raise NotAllowed(ErrorText("only a lead of the project may do this"))
+        raise NotAllowed(ErrorText("only a lead of the project can do this"))

@@ -40,7 +40,7 @@ def rename(db: Database, old: str, new: str, *, by: str = BY_COMMAND) -> bool:
         require_free(session, new)
         if session.scalars(select(job_models.Job.id).where(job_models.Job.state == job_models.RUNNING,
                                                            job_models.Job.who == old)).first():
-            raise InputError(f"a job of {old} is being done; wait until it has ended")
+            raise InputError(f"a job of {old} is running; wait until it ends")
         ended = web_sessions.end_all(session, old)
         session.execute(insert(User).values(name=new, role=row.role, made_at=row.made_at, state=row.state,
                                             password_hash=row.password_hash))

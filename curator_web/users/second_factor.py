@@ -53,13 +53,13 @@ class SecondFactors:
         """
         step = _step_of(secret, code)
         if step is None:
-            raise InputError(ErrorText("code: it does not fit; take the newest one of the app, and look whether the "
-                                       "clocks of phone and server agree"))
+            raise InputError(ErrorText("code: wrong code; use the newest one, and check that the clocks of phone and "
+                                       "server agree"))
         codes = [_grouped(f"{secrets.randbelow(10 ** _RECOVERY_DIGITS):0{_RECOVERY_DIGITS}}")
                  for _ in range(RECOVERY_CODES)]
         with self._db.writing() as session:
             if session.get(SecondFactor, user_name, with_for_update=True):
-                raise InputError(ErrorText("there is a second factor already; turn it off first"))
+                raise InputError(ErrorText("the second factor is already on; turn it off first"))
             session.add(SecondFactor(who=user_name, secret=self._box.encrypt(secret.encode()).decode(), last_step=step,
                                      recovery=[self._digest(user_name, recovery_code) for recovery_code in codes],
                                      made_at=datetime.now(UTC)))

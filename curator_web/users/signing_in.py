@@ -10,7 +10,7 @@ from .second_factor import SecondFactors
 from .sign_in_attempts import SignInAttemptLimits
 
 WRONG = ErrorText("the name or the password is wrong")
-WRONG_CODE = ErrorText("the code is wrong, or was used already")
+WRONG_CODE = ErrorText("the code is wrong or was already used")
 
 
 def check_password(db: Database, sign_in_attempts: SignInAttemptLimits, name: str, password: str, address: str,

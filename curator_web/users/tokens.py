@@ -36,10 +36,10 @@ def add_token(db: Database, user_name: str, name: str, scopes: Collection[str], 
     with db.writing() as session:
         user = session.get(User, user_name, with_for_update=True)
         if user is None or user.state != ACTIVE:
-            raise InputError(ErrorText("name: there is no user %(who)r who may sign in", who=user_name[:NAME_LENGTH]))
+            raise InputError(ErrorText("name: unknown user %(who)r", who=user_name[:NAME_LENGTH]))
         existing = session.scalars(select(Token.name).where(Token.who == user_name)).all()
         if name in existing:
-            raise InputError(ErrorText("token name: %(who)s has a token %(name)r already", who=user_name, name=name))
+            raise InputError(ErrorText("token name: %(who)s already has a token %(name)r", who=user_name, name=name))
         if len(existing) >= LIMIT:
             raise InputError(ErrorText("%(who)s has %(held)s tokens; revoke some of them first",
                                        who=user_name, held=len(existing)))

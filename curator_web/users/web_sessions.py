@@ -29,7 +29,7 @@ def begin(db: Database, user: User, browser: str) -> str:
     with db.writing() as session:
         row = session.get(User, user.name, with_for_update=True)
         if row is None or row.state != ACTIVE or row.password_hash != user.password_hash:
-            raise NotSignedIn(ErrorText("the account was changed at this moment; sign in again"))
+            raise NotSignedIn(ErrorText("the account was changed; sign in again"))
         session.add(WebSession(id_sha256=_digest(secret), who=user.name, browser=browser[:BROWSER_LENGTH], made_at=now,
                                used_at=now, expires_at=now + LASTS))
         audit.note(session, user.name, "signed in")

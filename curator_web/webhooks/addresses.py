@@ -27,7 +27,8 @@ def read_networks(text: str, name: str) -> tuple[Network, ...]:
     try:
         return tuple(ipaddress.ip_network(part.strip()) for part in text.split(",") if part.strip())
     except ValueError:
-        raise InputError(ErrorText("%(name)s: %(text)r: networks such as 10.1.0.0/16, with commas between", name=name,
+        raise InputError(ErrorText("%(name)s: %(text)r: must be networks such as 10.1.0.0/16, separated by "
+                                   "commas", name=name,
                                    text=text[:80])) from None
 
 
@@ -35,17 +36,18 @@ def require_url(url: str) -> str:
     """The address of a webhook as it is kept; raises InputError."""
     url = url.strip()
     if not 0 < len(url) <= URL_LENGTH or not url.isascii() or not url.isprintable() or " " in url:
-        raise InputError(ErrorText("field url: 1 to %(url_length)s characters of ASCII without blanks",
+        raise InputError(ErrorText("field url: must have 1 to %(url_length)s ASCII characters without blanks",
                                    url_length=format(URL_LENGTH, ",")))
     parts = split_address(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InputError(ErrorText("field url: an address begins with http:// or https:// and has a host"))
+        raise InputError(ErrorText("field url: must be an address with http:// or https:// and a host"))
     if parts.username is not None or parts.password is not None:
-        raise InputError(ErrorText("field url: no name and no password in it; the signature tells who sends"))
+        raise InputError(ErrorText("field url: must not contain a name or password; verify the sender by the "
+                                   "signature"))
     try:
         port_of(parts)
     except ValueError:
-        raise InputError(ErrorText("field url: its port is none")) from None
+        raise InputError(ErrorText("field url: invalid port")) from None
     return url
 
 
@@ -62,7 +64,8 @@ def resolved(host: str, port: int, allowed: Sequence[Network]) -> list[str]:
         raise Unreachable("its name cannot be resolved") from None
     addresses = list(dict.fromkeys(str(address[0]) for *_, address in resolved_addresses))
     if not addresses or not all(may_be_reached(address, allowed) for address in addresses):
-        raise Unreachable("it leads to an address that is not public; who runs the server can allow its network")
+        raise Unreachable("it resolves to an address that is not public; the administrator of the server can allow "
+                          "its network")
     return addresses
 
 

@@ -97,7 +97,7 @@ class Webhooks:
         with self._db.writing() as session:
             delivery = session.get(WebhookDelivery, delivery_id, with_for_update=True)
             if delivery is None:
-                raise NotFound(ErrorText("there is no delivery %(delivery_id)s", delivery_id=delivery_id))
+                raise NotFound(ErrorText("unknown delivery %(delivery_id)s", delivery_id=delivery_id))
             row = _own_webhook(session, account, delivery.webhook_id)
             if row.state == OFF:
                 raise InputError(ErrorText("this webhook is switched off; switch it on first"))
@@ -147,16 +147,17 @@ def _own_webhook(session: Session, account: Account, webhook_id: int) -> Webhook
     require_lead(account)
     row = session.get(Webhook, webhook_id, with_for_update=True)
     if row is None or row.project != account.project:
-        raise NotFound(ErrorText("there is no webhook %(webhook_id)s", webhook_id=webhook_id))
+        raise NotFound(ErrorText("unknown webhook %(webhook_id)s", webhook_id=webhook_id))
     return row
 
 
 def _known(events: Sequence[str]) -> list[str]:
     if unknown := [event for event in events if event not in EVENTS]:
-        raise InputError(ErrorText("field events: %(unknown)r is none; %(which)s are", unknown=unknown[0][:40],
+        raise InputError(ErrorText("field events: unknown event %(unknown)r; choose from "
+                                   "%(which)s", unknown=unknown[0][:40],
                                    which=", ".join(EVENTS)))
     if not events:
-        raise InputError(ErrorText("field events: choose one at least"))
+        raise InputError(ErrorText("field events: choose at least one"))
     return [event for event in EVENTS if event in events]
 
 

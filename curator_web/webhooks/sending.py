@@ -115,7 +115,7 @@ class Sender:
             code, problem = None, None
             try:
                 if delivery.message is None:
-                    raise Unreachable("its secret cannot be read; make a new one")
+                    raise Unreachable("its secret cannot be decrypted; create a new one")
                 code = post(delivery.message, self._allowed)
             except Unreachable as error:
                 problem = str(error)

@@ -15,14 +15,14 @@ from .user_commands import of_database
 
 @click.group()
 def admin() -> None:
-    """For who runs the review app."""
+    """Maintain the review app."""
 
 
 @admin.command("check")
 @of_database
 @of_app
 def check(db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
-    """Hold database and storage against each other, both ways; exit code 1 where something is missing."""
+    """Check that database and stored files match; the exit code is 1 if files are missing."""
     from curator_web.jobs import upkeep
 
     opened, store = open_app(db, data, blobs, endpoint_url)
@@ -32,19 +32,19 @@ def check(db: str | None, data: Path, blobs: str | None, endpoint_url: str | Non
             print_line(_line(finding))
             missing += finding.kind in (upkeep.MISSING, upkeep.LACKS, upkeep.BROKEN)
     if missing:
-        raise DemotapeError(f"{missing} recordings are not as the database has them; import them again, or restore "
-                            "them from a backup")
+        raise DemotapeError(f"{missing} recordings do not match the database; import them again, or restore them "
+                            "from a backup")
 
 
 @admin.command("clean")
-@click.option("--exports", "days", type=click.IntRange(0), help="Also exports that are older than so many days.")
-@click.option("--recordings", is_flag=True, help="Also recordings that no demonstration is of.")
-@click.option("--dry-run", is_flag=True, help="Only tell what would go.")
+@click.option("--exports", "days", type=click.IntRange(0), help="Also delete exports older than this number of days.")
+@click.option("--recordings", is_flag=True, help="Also delete recordings without a demonstration.")
+@click.option("--dry-run", is_flag=True, help="Show what would be deleted.")
 @of_database
 @of_app
 def clean(days: int | None, recordings: bool, dry_run: bool, db: str | None, data: Path, blobs: str | None,
           endpoint_url: str | None) -> None:
-    """Take away what nothing refers to: exports without a job, packages that no import waits for."""
+    """Delete unused files: exports without a job, and packages without a pending import."""
     from curator_web.jobs import upkeep
 
     opened, store = open_app(db, data, blobs, endpoint_url)
@@ -56,28 +56,29 @@ def clean(days: int | None, recordings: bool, dry_run: bool, db: str | None, dat
             upkeep.remove(opened, store, finding)
         print_line(_line(finding))
         count, size = count + 1, size + finding.size
-    errors.print(f"{count} would go, {limits.size(size)}." if dry_run else f"{count} taken away, {limits.size(size)}.")
+    errors.print(f"{count} {'would be deleted' if dry_run else 'deleted'}, {limits.size(size)}.")
 
 
 @admin.command("backup")
 @click.argument("folder", metavar="DIR", type=PATH)
-@click.option("--prune", is_flag=True, help="Take out of the backup what the app has no more.")
+@click.option("--prune", is_flag=True, help="Delete files from the backup that the app no longer has.")
 @of_database
 @of_app
 def backup(folder: Path, prune: bool, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
-    """Write a backup of database and storage into the folder DIR, while the app runs or not; what DIR has of an
-    earlier one is not copied again."""
+    """Write a backup of database and storage into the folder DIR. The app may be running. Files of an earlier backup in
+    DIR are not copied again."""
     from curator_web.operation.backing_up import back_up
 
     opened, store = open_app(db, data, blobs, endpoint_url)
     with counted("backup") as progress, _report_disk_full(folder):
         report = back_up(opened, store, folder, prune=prune, progress=progress)
-    errors.print(f"{folder}: whole; {report.files} files, {limits.size(report.size)}: {_copied(report.counts)}.")
+    errors.print(f"{folder}: backup complete; {report.files} files, {limits.size(report.size)}: "
+                 f"{_copied(report.counts)}.")
     if report.lacking:
         for name in report.lacking:
             print_line(printable(f"recording missing: {name}"))
-        raise DemotapeError(f"the backup has what there is, but {len(report.lacking)} recordings are missing in the "
-                            "storage: see demotape admin check")
+        raise DemotapeError(f"{len(report.lacking)} recordings are missing in the storage and in the backup; run: "
+                            "demotape admin check")
 
 
 @admin.command("restore")
@@ -85,8 +86,8 @@ def backup(folder: Path, prune: bool, db: str | None, data: Path, blobs: str | N
 @of_database
 @of_app
 def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
-    """Restore the backup in the folder DIR into an empty database and an empty storage, of whatever kinds; run again
-    after it was broken off, it goes on."""
+    """Restore the backup in the folder DIR into an empty database and an empty storage. Run the command again to resume
+    an interrupted restore."""
     from curator_web import default_db_url
     from curator_web.operation.restoring import restore as restore_backup
     from curator_web.storage.opening import open_store
@@ -98,11 +99,11 @@ def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoin
 
 @admin.command("move")
 @click.option("--to", required=True, metavar="PLACE", help="s3://bucket/prefix, or a data folder.")
-@click.option("--remove", is_flag=True, help="Take away what has arrived where it was; stop the app before.")
+@click.option("--remove", is_flag=True, help="Delete copied files from the old location; stop the app first.")
 @of_database
 @of_app
 def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
-    """Copy recordings and exports into another data folder or into S3; run again, copy what is not there yet."""
+    """Copy recordings and exports into another data folder or S3. Run the command again to copy missing files."""
     from curator_web.operation import moving
     from curator_web.storage.objects import is_address
     from curator_web.storage.opening import open_store
@@ -111,28 +112,28 @@ def move(to: str, remove: bool, db: str | None, data: Path, blobs: str | None, e
     target = open_store(data, to, endpoint_url) if is_address(to) else open_store(to)
     with counted("move") as progress, _report_disk_full(Path(to)):
         report = moving.move(opened, store, target, remove=remove, progress=progress)
-    removed_note = f", {report.removed} taken away in {store.location}" if remove else ""
+    removed_note = f", {report.removed} deleted in {store.location}" if remove else ""
     errors.print(f"{to}: {_copied(report.counts)}{removed_note}.")
     if report.waiting:
-        errors.print(f"{report.waiting} packages are on their way into the app and stay in {store.location}; let it "
-                     "import them before it is started with the new place.")
+        errors.print(f"{report.waiting} packages are not imported yet and remain in {store.location}; let the app "
+                     "import them before it is started with the new location.")
 
 
 @admin.command("rotate-key")
 @of_database
 @of_app
 def rotate_key(db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
-    """Make a new key for sessions and sealed secrets, with the app stopped; everybody signs in again."""
+    """Replace the key of sessions and encrypted secrets while the app is stopped. All users must sign in again."""
     from curator_web.operation import rotating
 
     done = rotating.rotate_key(*open_app(db, data, blobs, endpoint_url))
-    errors.print(f"There is a new key; {done.sessions} sessions have ended. Start the app again.")
+    errors.print(f"The key was replaced; {done.sessions} sessions ended. Start the app again.")
     if done.recovery_codes:
-        errors.print(f"The recovery codes of {', '.join(done.recovery_codes)} have ended; they turn the second factor "
-                     "off and on again for new ones.")
+        errors.print(f"The recovery codes of {', '.join(done.recovery_codes)} are no longer valid; these users can "
+                     "turn the second factor off and on to get new ones.")
     if done.webhooks:
-        errors.print(f"Webhooks {', '.join(map(str, done.webhooks))} need a new secret: theirs was sealed with another "
-                     "key before.")
+        errors.print(f"Webhooks {', '.join(map(str, done.webhooks))} need a new secret: the old one was encrypted "
+                     "with a different key.")
 
 
 @contextmanager
@@ -140,12 +141,12 @@ def _report_disk_full(folder: Path):
     try:
         yield
     except OSError as error:
-        raise DemotapeError(f"{error.filename or folder}: {reason(error)}; mend it, then run the command again to go "
-                            "on") from None
+        raise DemotapeError(f"{error.filename or folder}: {reason(error)}; fix this, then run the command again to "
+                            "resume") from None
 
 
 def _copied(counts) -> str:
-    return f"{counts.copied} copied ({limits.size(counts.size)}), {counts.there} there already"
+    return f"{counts.copied} copied ({limits.size(counts.size)}), {counts.there} already present"
 
 
 def _line(finding) -> str:

@@ -24,25 +24,27 @@ def agents() -> None:
 @agents.command("run")
 @click.argument("agent")
 @click.argument("recordings", nargs=-1, required=True, type=PATH)
-@click.option("--runs", type=PATH, required=True, help="Folder for the recordings of the runs; must not be there yet.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Tasks that run at once.")
-@click.option("--scheduler", metavar="ADDRESS", help="Run them on a Dask cluster, whose workers see the same folders "
-              "and have a Chromium and the agent.")
+@click.option("--runs", type=PATH, required=True, help="Folder for the recordings of the runs; it must not exist.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of tasks that run in "
+                                                                                       "parallel.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use a Dask cluster whose workers have the same folders, a "
+                                                     "Chromium and the agent.")
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True,
-              help="That the agent has for a task.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one a task.")
+              help="Time limit of a task.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one per task.")
 def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, scheduler: str | None, seconds: float,
         as_json: bool) -> None:
     """Run an AGENT on the tasks of RECORDINGS and score it by their outcome checks.
 
-    AGENT is MODULE:FUNCTION, `recorded` (the recorded person) or `idle` (does nothing). The function is given the task,
-    connects to its browser over CDP, acts, and returns its answer. The exit code is 1 when a task could not be scored.
+    AGENT is MODULE:FUNCTION, `recorded` (the recorded person) or `idle` (does nothing). The function receives the
+    task, connects to its browser over CDP, acts, and returns its answer. The exit code is 1 if a task could not be
+    scored.
     """
     from demotape.agents import agent_named, run_all
 
     agent_named(agent)
     if runs.exists():
-        raise InputError(f"{runs}: is there already; give another folder with --runs")
+        raise InputError(f"{runs}: already exists; choose another folder with --runs")
     runs_done: list[Run] = []
     with progress("Running", len(recordings)) as step:
         for agent_run in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler):

@@ -26,61 +26,66 @@ PROBLEMS_SHOWN = 20  # of one path
 
 @click.command("export")
 @click.argument("destination")
-@click.option("--preset", metavar="NAME", help="The options of this export preset of the project; others that are told "
-              "go before them.")
+@click.option("--preset", metavar="NAME", help="Export preset of the project; options given on the command line "
+                                               "override it.")
 @click.option("--format", "format_",
-              help="weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, trajectories, "
-                   "label-studio or a plug-in's.")
+              help=("Export format: weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, "
+                    "trajectories, label-studio or a plug-in's."))
 @click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
 @click.option("--status", help="Only demonstrations with this status, such as approved.")
-@click.option("--reviewed-only", "reviewed", is_flag=True, help="Only demonstrations that somebody validated.")
-@click.option("--proven-only", "proven", is_flag=True, help="Only demonstrations that were run again as they are now, "
-              "and did what they did.")
-@click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; may be given again.")
-@click.option("--since", type=_DAY, help="Only what was recorded on this day or later.")
-@click.option("--until", type=_DAY, help="Only what was recorded on this day or earlier.")
+@click.option("--reviewed-only", "reviewed", is_flag=True, help="Only validated demonstrations.")
+@click.option("--proven-only", "proven", is_flag=True, help="Only demonstrations whose replay succeeded, in their "
+                                                            "current version.")
+@click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; repeatable.")
+@click.option("--since", type=_DAY, help="Only recordings of this day or later.")
+@click.option("--until", type=_DAY, help="Only recordings of this day or earlier.")
 @click.option("--actor", "actors", multiple=True, type=click.Choice(ACTORS),
-              help="Only what a person, an agent or a script did; may be given again.")
+              help="Only demonstrations by this actor: person, agent or script; repeatable.")
 @click.option("--website", "websites", multiple=True, metavar="NAME",
-              help="Only demonstrations on this website, such as shop.example; may be given again.")
+              help="Only demonstrations on this website, such as shop.example; repeatable.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE",
-              help="Only demonstrations with this label in the file of --splits; may be given again.")
+              help="Only demonstrations with this label in the file of --splits; repeatable.")
 @click.option("--intent", "intents", multiple=True, type=click.Choice(sorted(BROWSER_INTENTS)),
-              help="Only actions of this kind, and chat; may be given again.")
+              help="Only actions with this intent, and chat; repeatable.")
 @click.option("--good-screenshots", is_flag=True, help="Only actions with a good screenshot, and chat.")
 @click.option("--without-check", "without_checks", multiple=True, metavar="KIND",
-              help="Only actions without a check of this kind, and chat; may be given again.")
-@click.option("--splits", type=PATH, help="JSON file with the split rule; without it, the project's, if it has one.")
+              help="Only actions without a check of this kind, and chat; repeatable.")
+@click.option("--splits", type=PATH, help="JSON file with the split rule.  [default: the project's, if it has one]")
 @click.option("--screenshots", type=click.Choice(["png", "webp", "jpg"]),
-              help="Encoding of the screenshots.  [default: what is usual in the format]")
-@click.option("--set-of-marks", is_flag=True, help="Also screenshots with numbered boxes, and what the numbers mean.")
-@click.option("--axtree", is_flag=True, help="Also the accessibility trees, where they were recorded.")
-@click.option("--candidates", is_flag=True, help="weblinx: also ranked candidate elements.")
-@click.option("--records", is_flag=True, help="weblinx: also model-ready records.")
-@click.option("--budget", type=click.IntRange(min=64), default=2048, show_default=True, help="Tokens in a record.")
+              help="Encoding of the screenshots.  [default: depends on the format]")
+@click.option("--set-of-marks", is_flag=True, help="Also export screenshots with numbered boxes, and the elements of "
+                                                   "the numbers.")
+@click.option("--axtree", is_flag=True, help="Also export the accessibility trees, if they were recorded.")
+@click.option("--candidates", is_flag=True, help="weblinx: also export ranked candidate elements.")
+@click.option("--records", is_flag=True, help="weblinx: also export model-ready records.")
+@click.option("--budget", type=click.IntRange(min=64), default=2048, show_default=True, help="Maximum number of "
+                                                                                             "tokens in a record.")
 @click.option("--scorer", metavar="MODEL",
-              help="What ranks candidates: a file of `ranker train`, or a sentence-transformers model.  "
-                   "[default: their words]")
+              help=("Scorer of candidates: a file of `ranker train`, or a sentence-transformers model.  [default: "
+                    "lexical]"))
 @click.option("--grammar", type=click.Choice(["weblinx", "browsergym", "computer-use"]),
-              help="chat, trajectories: how actions are written.  [default: browsergym]")
+              help="chat, trajectories: grammar of the actions.  [default: browsergym]")
 @click.option("--allow", multiple=True, metavar="KIND",
-              help="Kind of personal data to leave in: email, phone, card, iban, id or token; may be given again.")
-@click.option("--ocr", is_flag=True, help="Also read the text in pictures, and take personal data out of it.")
-@click.option("--names", is_flag=True, help="Also take out names of persons and postal addresses.")
-@click.option("--release", metavar="NAME", help="Write a release of this name below DESTINATION; none is replaced.")
-@click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="MiB in a shard.")
-@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Processes that work at once.")
-@click.option("--scheduler", metavar="ADDRESS", help="Work on the Dask cluster of the scheduler at tcp://HOST:PORT.")
-@click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")
+              help="Kind of personal data that is not redacted: email, phone, card, iban, id or token; repeatable.")
+@click.option("--ocr", is_flag=True, help="Also redact personal data in the text of images.")
+@click.option("--names", is_flag=True, help="Also redact names of persons and postal addresses.")
+@click.option("--release", metavar="NAME", help="Write a release with this name below DESTINATION; existing releases "
+                                                "are never replaced.")
+@click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="Maximum size of a "
+                                                                                               "shard in MiB.")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel processes.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use the Dask cluster of the scheduler at tcp://HOST:PORT.")
+@click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")
 @click.option("--data", type=PATH, default=DATA, show_default=True, help="Data folder of the review app.")
 @of_app
 def export(destination: str, preset: str | None, splits: Path | None, shard_size: int, jobs: int,
            scheduler: str | None, endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
            project: str | None, **options) -> None:
-    """Write the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
+    """Export the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
 
-    --format is told here or by the --preset. Without --status, all but those marked invalid. What is not selected is
-    counted by reason in manifest.json. Demonstrations that are damaged are named and left out; the exit code is 1 then.
+    The format is given by --format or --preset. By default, all demonstrations except invalid ones are exported.
+    manifest.json counts the excluded ones by reason. Damaged demonstrations are reported and skipped; the exit code
+    is then 1.
     """
     from curator_web import default_db
     from curator_web.demonstrations.library import damage
@@ -93,7 +98,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
 
     rule = read_rule(splits) if splits else None
     if not db and not default_db(data).exists():  # else it would be made, and found empty
-        raise InputError(f"{data}: no data folder of the review app; give the one of `demotape review` with --data")
+        raise InputError(f"{data} is not a demotape data folder; pass the --data used with `demotape review`")
     database, store = open_app(db, data, blobs, endpoint_url)
     chosen = projects.named(database, project)
     if preset:
@@ -103,7 +108,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
         options |= {name: value for name, value in preset_options.items() if name in options and not _is_set(name)}
     format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
     if not format_:
-        raise click.UsageError("Missing option '--format', or a '--preset' that has one.")
+        raise click.UsageError("Missing option '--format' (or a '--preset' with a format).")
     if rule is None and (set_rule := project_settings.split_rule(database, chosen)):
         rule = make_rule(set_rule, "the project's split rule")
     if options["names"]:
@@ -128,8 +133,8 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     for left_out in damaged:
         complain("damaged", f"{left_out.id}: {left_out.reason}")
     if damaged:
-        raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged and "
-                            "left out, see above; the others are exported")
+        raise DemotapeError(f"{len(damaged)} of {len(damaged) + result.demonstrations} demonstrations are damaged "
+                            "and were skipped, see above; the others were exported")
 
 
 def _is_set(name: str) -> bool:
@@ -154,7 +159,7 @@ def _selection(options: dict[str, Any]) -> "Selection":
     fields = {name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__}
     labels = [label.partition("=") for label in fields["labels"]]
     if wrong := [name for name, equals, _ in labels if not equals]:
-        raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=VALUE", param_hint="--label")
+        raise click.BadParameter(f"{wrong[0]!r}: must be NAME=VALUE", param_hint="--label")
     fields |= {name: day and day.date() for name in ("since", "until") for day in (fields[name],)}
     return Selection(**fields | {"status": fields["status"] or "",
                                  "labels": {name: value for name, _, value in labels}})
@@ -164,7 +169,7 @@ def _selection(options: dict[str, Any]) -> "Selection":
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
 def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
-    """Verify recordings, demonstrations and exports, also s3://bucket/prefix: hashes, references, order."""
+    """Verify hashes, references and order of recordings, demonstrations and exports (folders or s3://bucket/prefix)."""
     from pipeline.verify import verify
 
     broken = 0
@@ -178,12 +183,13 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
         for problem in problems[:PROBLEMS_SHOWN]:
             complain("problem", problem)
         if len(problems) > PROBLEMS_SHOWN:
-            complain("problem", f"{path}: and {len(problems) - PROBLEMS_SHOWN} more; `pipeline.verify` has them all")
+            complain("problem", f"{path}: and {len(problems) - PROBLEMS_SHOWN} more; `pipeline.verify` returns all "
+                                "of them")
         broken += bool(problems)
         if not problems:
             console.print(f"{path}: whole{summary.loss_note(Path(path), of_lines=False)}")
     if broken:
-        raise DemotapeError(f"{broken} of {len(paths)} not whole")
+        raise DemotapeError(f"{broken} of {len(paths)} are incomplete or damaged")
 
 
 @click.command()
@@ -191,9 +197,9 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
 @click.argument("export", type=PATH)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
-    """Score the PREDICTIONS of a model (JSON list or JSON lines) over an EXPORT.
+    """Score the PREDICTIONS of a model (JSON list or JSON lines) on an EXPORT.
 
-    It is in the format weblinx, mind2web or multimodal-mind2web.
+    The export has the format weblinx, mind2web or multimodal-mind2web.
     """
     from pipeline.evaluate import evaluate as score
 
@@ -207,10 +213,10 @@ def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
 @click.command()
 @click.argument("before")
 @click.argument("after")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one a demonstration that differs.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one per demonstration that differs.")
 @click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
 def diff(before: str, after: str, as_json: bool, endpoint_url: str | None) -> None:
-    """What differs between two exports: demonstrations and turns that are added, removed or changed, and why.
+    """Show the differences of two exports: added, removed and changed demonstrations and turns, and the reasons.
 
     BEFORE and AFTER are folders or s3://bucket/prefix.
     """
@@ -229,20 +235,21 @@ def diff(before: str, after: str, as_json: bool, endpoint_url: str | None) -> No
 @click.command()
 @click.argument("export", type=PATH)
 @click.argument("repository")
-@click.option("--public", is_flag=True, help="Everybody may see it.  [default: a new repository is private]")
-@click.option("--message", default="", help="Of the commit.")
-@click.option("--dry-run", is_flag=True, help="Say what would be sent; ask and send nothing.")
+@click.option("--public", is_flag=True, help="Make the repository public.  [default: a new repository is private]")
+@click.option("--message", default="", help="Commit message.")
+@click.option("--dry-run", is_flag=True, help="Show what would be uploaded, without connecting to the Hub.")
 def push(export: Path, repository: str, **options: Any) -> None:
-    """Send an EXPORT folder to a data set REPOSITORY of the Hugging Face Hub, hf://OWNER/NAME, in one commit.
+    """Upload an EXPORT folder to a data set REPOSITORY of the Hugging Face Hub, hf://OWNER/NAME, in one commit.
 
-    The token is HF_TOKEN's, or that of `hf auth login`. A check that the export is whole comes first.
+    The token is taken from HF_TOKEN or `hf auth login`. The export is verified before the upload.
     """
     from pipeline.hub import push as send
 
     result = send(export, repository, **options)
     phrase = "would get" if options["dry_run"] else "has"
-    console.print(f"{result.address} {phrase} {result.files} files, {summary.human_size(result.size)}"
-                  f"{f'; {result.removed} of an earlier export are gone' if result.removed else ''}", soft_wrap=True)
+    removed = f"; {result.removed} files of an earlier export removed" if result.removed else ""
+    console.print(f"{result.address} {phrase} {result.files} files, {summary.human_size(result.size)}{removed}",
+                  soft_wrap=True)
 
 
 COMMANDS = (export, check, diff, evaluate, push)

@@ -39,42 +39,42 @@ class _JudgingRun:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=PATH)
 @click.option("--model", "models", multiple=True, metavar="NAME=URL",
-              help="A judge: a model's name, and its OpenAI-compatible endpoint; may be given again.  "
-                   "[default: DEMOTAPE_MODEL at DEMOTAPE_MODEL_URL]")
+              help=("Judge: the name of a model and its OpenAI-compatible endpoint; repeatable.  [default: "
+                    "DEMOTAPE_MODEL at DEMOTAPE_MODEL_URL]"))
 @click.option("--key", "keys", multiple=True, metavar="NAME=VARIABLE",
-              help="The environment variable that holds the key of the judge NAME; may be given again.  "
+              help="Environment variable with the API key of the judge NAME; repeatable.  "
                    f"[default: {KEY}]")
-@click.option("--answer", help="What was answered, instead of the navigator's last words.")
+@click.option("--answer", help="Final answer.  [default: the navigator's last utterance]")
 @click.option("--screenshots", type=click.IntRange(1, 100), default=limits.JUDGED_SCREENSHOTS, show_default=True,
-              help="Send so many of the last screenshots.")
+              help="Number of screenshots to send, counted from the end.")
 @click.option("--timeout", type=click.FloatRange(0, 86400, min_open=True), default=120.0, show_default=True,
-              metavar="SECONDS", help="Wait so long for an answer, all tries together.")
-@click.option("--labels", type=PATH, help='JSON lines {"id": ..., "success": true or false} by people, to hold the '
-                                          "judges against.")
-@click.option("--cache", type=PATH, help="Folder that keeps the answers; what was asked before is not asked again.")
-@click.option("--out", type=PATH, help="File of the judgements, or of the sample, as JSON lines.")
+              metavar="SECONDS", help="Timeout of an answer, including retries.")
+@click.option("--labels", type=PATH, help='Labels by people, with which the judges are compared: JSON lines {"id": '
+                                          '..., "success": true or false}.')
+@click.option("--cache", type=PATH, help="Folder that caches the answers; cached requests are not sent again.")
+@click.option("--out", type=PATH, help="Output file of the judgements or the sample, as JSON lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines and tables.")
-@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Ask no judge: draw so many of the recordings, "
-              "for people to label, into --out.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed draws another sample.")
+@click.option("--sample", type=click.IntRange(min=1), metavar="N", help="Draw a sample of this size for people to "
+                                                                        "label, into --out, without asking a judge.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the sample.")
 def judge(paths: tuple[Path, ...], models: tuple[str, ...], keys: tuple[str, ...], answer: str | None,
           screenshots: int, timeout: float, labels: Path | None, cache: Path | None, out: Path | None, as_json: bool,
           sample: int | None, seed: int) -> None:
-    """Have models judge whether the tasks of the recordings at PATHS were done.
+    """Let models judge whether the tasks of the recordings at PATHS were done.
 
-    Task, answer and screenshots of each are sent to the endpoints that are named. The verdicts are told and written,
-    and nothing of the recordings is changed.
+    Task, answer and screenshots of each recording are sent to the endpoints of the judges. The verdicts are printed
+    and written to a file; the recordings are not changed.
     """
     paths = tuple(dict.fromkeys(paths))
     if sample is not None:
         if models or labels or answer is not None:
-            raise click.UsageError("--sample asks no judge: it does not go together with --model, --labels, --answer")
+            raise click.UsageError("--sample cannot be combined with --model, --labels or --answer")
         if out is None:
-            raise click.UsageError("give the file of the sample with --out")
+            raise click.UsageError("pass the file of the sample with --out")
         _draw(paths, sample, seed, out)
         return
     if answer is not None and len(paths) > 1:
-        raise click.UsageError("--answer goes with one recording")
+        raise click.UsageError("--answer requires a single recording")
 
     from pipeline.judging.figures import figures
     from pipeline.judging.labels import read_labels
@@ -89,7 +89,7 @@ def judge(paths: tuple[Path, ...], models: tuple[str, ...], keys: tuple[str, ...
     judge_figures = [figures(settings.name, session.judgements, said, session.failed[settings.name])
                      for settings in judges]
     if strangers := said.keys() - {judgement.id for judgement in session.judgements}:
-        errors.print(f"note: {len(strangers)} of {len(said)} labels are of recordings that no judge judged")
+        errors.print(f"note: {len(strangers)} of {len(said)} labels refer to recordings that were not judged")
     if as_json:
         click.echo(json.dumps({"judgements": [asdict(judgement) for judgement in session.judgements],
                                "judges": [asdict(judge_figure) for judge_figure in judge_figures]}, indent=1))
@@ -142,7 +142,7 @@ def _trajectories(paths: tuple[Path, ...], screenshots: int, answer: str | None
         try:
             read = read_trajectory(path, screenshots, answer)
             if (first := known.setdefault(read.id, path)) != path:
-                raise InputError(f"{path}: has the id {read.id!r} of {first}; judge them one after the other")
+                raise InputError(f"{path}: has the same id {read.id!r} as {first}; judge them in separate runs")
         except DemotapeError as error:
             read = error
         yield path, read
@@ -161,7 +161,7 @@ def _end(session: _JudgingRun, recordings: int) -> None:
     parts = [f"{len(session.unread)} of {recordings} recordings could not be judged"] if session.unread else []
     parts += [f"{name} did not judge {count}" for name, count in session.failed.items()]
     if parts:
-        raise DemotapeError(f"{'; '.join(parts)}; see above, the others are done")
+        raise DemotapeError(f"{'; '.join(parts)}; see above, the others succeeded")
 
 
 def _judges(models: tuple[str, ...], keys: tuple[str, ...]) -> "list[ModelSettings]":
@@ -172,16 +172,16 @@ def _judges(models: tuple[str, ...], keys: tuple[str, ...]) -> "list[ModelSettin
         from demotape.environment import model
 
         if keys:
-            raise click.UsageError("--key goes with --model")
+            raise click.UsageError("--key requires --model")
         if (settings := model()) is None:
-            raise InputError("no judge: give one with --model NAME=URL, or set DEMOTAPE_MODEL_URL and DEMOTAPE_MODEL")
+            raise InputError("no judge; pass --model NAME=URL, or set DEMOTAPE_MODEL_URL and DEMOTAPE_MODEL")
         return [settings]
     named = dict(_pair(option, "--model", "NAME=URL") for option in models)
     if len(named) < len(models):
-        raise click.BadParameter("a judge is named twice", param_hint="--model")
+        raise click.BadParameter("two judges have the same name", param_hint="--model")
     variables = dict(_pair(option, "--key", "NAME=VARIABLE") for option in keys)
     if unknown := [name for name in variables if name not in named]:
-        raise click.BadParameter(f"no --model has the name {unknown[0]!r}", param_hint="--key")
+        raise click.BadParameter(f"unknown judge {unknown[0]!r}; choose the name of a --model", param_hint="--key")
     shared = _shared_key([url for name, url in named.items() if name not in variables])
     return [model_settings(url, name, _key_in(variables[name]) if name in variables else shared,
                            ("--model: URL", "--model: NAME", "--key: the key")) for name, url in named.items()]
@@ -198,15 +198,15 @@ def _shared_key(urls: list[str]) -> str:
     key = os.environ.get(KEY, "")
     parts = [split_address(url) for url in (*urls, os.environ.get("DEMOTAPE_MODEL_URL", "")) if url]
     if key and urls and len({(parts_of_url.scheme, parts_of_url.netloc.lower()) for parts_of_url in parts}) > 1:
-        raise InputError(f"{KEY} would be sent to another endpoint than its own; name each judge's key with "
-                         f"--key NAME=VARIABLE, or unset {KEY}")
+        raise InputError(f"{KEY} would be sent to another endpoint than DEMOTAPE_MODEL_URL; pass each judge's key "
+                         f"with --key NAME=VARIABLE, or unset {KEY}")
     return key
 
 
 def _pair(option_value: str, option: str, form: str) -> tuple[str, str]:
     name, equals, value = option_value.partition("=")
     if not name or not equals or not value:
-        raise click.BadParameter(f"{option_value!r} must read {form}", param_hint=option)
+        raise click.BadParameter(f"{option_value!r}: must be {form}", param_hint=option)
     return name, value
 
 
@@ -215,29 +215,29 @@ def _draw(paths: tuple[Path, ...], count: int, seed: int, out: Path) -> None:
     from pipeline.judging.labels import candidate, drawn, sample_lines
 
     if out.exists():
-        raise InputError(f"{out}: is there already, and may hold labels; give another file with --out")
+        raise InputError(f"{out}: already exists and may contain labels; choose another file with --out")
     candidates = [candidate(path) for path in paths]
     twice = [name for name, times in Counter(candidate.id for candidate in candidates).items() if times > 1]
     if twice:
-        raise InputError(f"several recordings have the id {twice[0]!r}; give one of them")
+        raise InputError(f"several recordings have the id {twice[0]!r}; pass only one of them")
     chosen = drawn(candidates, count, seed)
     _write(out, sample_lines(chosen))
     sites = len({trajectory.site for trajectory in chosen})
-    print_line(f"{out}: {len(chosen)} of {len(candidates)} recordings, on {sites} website{'' if sites == 1 else 's'}; "
-               "set success to true or false in each line")
+    print_line(f"{out}: {len(chosen)} of {len(candidates)} recordings, of {sites} "
+               f"website{'' if sites == 1 else 's'}; set success to true or false in each line")
 
 
 def _require_ours(out: Path) -> None:
     """Raise InputError where something else than judgements would be replaced, such as people's labels."""
     if out.is_dir():
-        raise InputError(f"{out}: is a folder; give a file with --out")
+        raise InputError(f"{out}: is a folder; pass a file with --out")
     if out.exists() and (content := read_named(out, limits.JSON)):
         try:
             if "verdict" in json.loads(content.partition(b"\n")[0]):
                 return
         except (ValueError, TypeError, RecursionError):
             pass
-        raise InputError(f"{out}: is there, and holds no judgements; it is not replaced, give another file with --out")
+        raise InputError(f"{out}: already exists and is not a file of judgements; choose another file with --out")
 
 
 def _write(out: Path, content: bytes) -> None:

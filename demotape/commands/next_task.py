@@ -16,12 +16,12 @@ def of_tasks(command: Any) -> Any:
             click.option("--data", type=PATH, default=DATA, show_default=True,
                          help="Data folder of the review app, with --next and without --server."),
             click.option("--token", metavar="TOKEN", envvar="DEMOTAPE_TOKEN", show_envvar=True,
-                         help="Your token there, with --server."),
+                         help="Your access token, with --server."),
             click.option("--server", metavar="URL", envvar="DEMOTAPE_SERVER", show_envvar=True,
-                         help="Review app to ask for the task.  [default: the one on this machine]"),
-            click.option("--project", metavar="ID", help="Take the task from this project.  [default: the only one]"),
-            click.option("--next", "following", is_flag=True, help="Record your next task of a review app's project: "
-                                                                   "its text, and where it begins.")):
+                         help="Address of the review app.  [default: the one on this machine]"),
+            click.option("--project", metavar="ID", help="Project of the task.  [default: the only one]"),
+            click.option("--next", "following", is_flag=True, help="Record your next task of a project in the review "
+                                                                   "app, with its text and start page.")):
         command = option(command)
     return command
 
@@ -41,9 +41,10 @@ def take_task(project: str | None, server: str | None, token: str | None, data: 
     from curator_web.users import LOCAL, Account, has_accounts, projects
 
     if not data.is_dir():
-        raise InputError(f"{data}: there is no review app; name its folder with --data, or give --server")
+        raise InputError(f"{data} is not a demotape data folder; pass the --data used with `demotape review`, or "
+                         "--server")
     db, _ = open_app(None, data)
     if has_accounts(db):
-        raise InputError("this review app has accounts; give --server, and your token in DEMOTAPE_TOKEN")
+        raise InputError("this review app has accounts; pass --server, and your token in DEMOTAPE_TOKEN")
     task = assignment.give(db, Account(LOCAL, LEAD, alone=True, project=projects.named(db, project)))
     return {"name": assignment.name_of(task), "text": task.text, "url": task.url, "answer": task.answer}

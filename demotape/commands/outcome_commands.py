@@ -26,35 +26,35 @@ _WORDS = {True: "holds", False: "does not hold", None: "not decided"}
 
 @click.command()
 @click.argument("recording", type=PATH)
-@click.option("--checks", type=PATH, help="File of the outcome checks.  [default: outcome.json in RECORDING]")
-@click.option("--task", type=PATH, help="File with a task of VisualWebArena or WebArena-Verified instead, or with a "
-              "list of them.")
-@click.option("--task-id", metavar="ID", help="Which task of the list; the id of a task that is written.")
-@click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Address of a site that the task names by a "
-              "placeholder, such as __SHOPPING__, or is to name by it; may be given again.")
-@click.option("--answer", help="What was answered in the end.  [default: the navigator's last utterance]")
-@click.option("--propose", is_flag=True, help="Propose checks from what the session changed, and write outcome.json.")
-@click.option("--without-run", is_flag=True, help="With --propose: do not run the demonstration again to see which of "
-              "them hold then, too.")
+@click.option("--checks", type=PATH, help="File with the outcome checks.  [default: outcome.json in RECORDING]")
+@click.option("--task", type=PATH, help="File with a task, or a list of tasks, of VisualWebArena or WebArena-Verified.")
+@click.option("--task-id", metavar="ID", help="Id of the task in the list, or of the written task.")
+@click.option("--site", "sites", multiple=True, metavar="NAME=URL", help="Address of the site for a placeholder such "
+                                                                         "as __SHOPPING__, in tasks that are read or "
+                                                                         "written; repeatable.")
+@click.option("--answer", help="Final answer.  [default: the navigator's last utterance]")
+@click.option("--propose", is_flag=True, help="Propose checks from the changes of the session, and write outcome.json.")
+@click.option("--without-run", is_flag=True, help="With --propose: do not replay the demonstration to verify the "
+                                                  "proposals.")
 @click.option("--write-task", type=PATH, help="Write the checks as a task to this file.")
 @click.option("--task-format", type=click.Choice(TASK_FORMATS), default=TASK_FORMATS[0], show_default=True,
-              help="Whose task --write-task writes.")
-@click.option("--write-run", type=PATH, help="Write what WebArena-Verified scores a run by to this folder: "
-              "agent_response.json and network.har.")
+              help="Format of the task that --write-task writes.")
+@click.option("--write-run", type=PATH, help="Write the files from which WebArena-Verified scores a run, "
+                                             "agent_response.json and network.har, to this folder.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: str | None, sites: tuple[str, ...],
             answer: str | None, propose: bool, without_run: bool, write_task: Path | None, task_format: str,
             write_run: Path | None, as_json: bool) -> None:
-    """Say whether the task of a RECORDING was done: hold outcome checks against what it ended with.
+    """Evaluate outcome checks on the end of a RECORDING: was its task done?
 
-    The exit code is 1 when it was not done, that cannot be decided, or a check holds before anything was done.
+    The exit code is 1 if the task was not done, if the result is undecided, or if a check passes before any action.
     """
     from pipeline.outcomes.evidence import of_recording
     from pipeline.outcomes.responses import spoken_answer
     from recorder import Recording
 
     if sum(map(bool, (checks, task, propose))) > 1:
-        raise click.UsageError("--checks, --task and --propose exclude each other")
+        raise click.UsageError("--checks, --task and --propose cannot be combined")
     opened = Recording(recording)
     evidence = of_recording(opened, answer)
     for note in evidence.notes:
@@ -103,8 +103,8 @@ def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", a
         if result.reached is not None:
             console.print(f"checkpoints reached: {result.reached:.2f}")
     if result.value != 1 or any(early):
-        raise DemotapeError({0.0: "the task was not done", None: "whether the task was done cannot be decided"}.get(
-            result.value, "an outcome check holds before anything was done, so it says nothing"))
+        raise DemotapeError({0.0: "the task was not done", None: "the result is undecided"}.get(
+            result.value, "an outcome check passes before any action, so it is meaningless"))
 
 
 def _as_json(check_result: "CheckResult") -> dict[str, Any]:
@@ -123,7 +123,7 @@ def _read(path: Path) -> "Outcome":
     from schemas.outcome import OutcomeSchema
 
     if not path.is_file():
-        raise InputError(f"{path}: there are no outcome checks; write them, or have them proposed with --propose")
+        raise InputError(f"{path}: no outcome checks; write the file, or create it with --propose")
     outcome: Outcome = read_json(path, OutcomeSchema())
     return outcome
 
@@ -137,7 +137,7 @@ def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Out
 
     layout = recording.layout
     if layout.outcome.exists():
-        raise InputError(f"{layout.outcome}: there are outcome checks already; move them away first")
+        raise InputError(f"{layout.outcome}: already exists; move it away first")
     checks = proposed(recording, evidence, refresh(layout.root)[0], run=run)
     wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": checks}
     write_atomically(layout.outcome, dump_json(wanted))
@@ -156,8 +156,8 @@ def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demon
             replayed = _run_again(recording, demonstration, Path(folder) / "run", evidence.answer)
             checks = confirm(checks, evidence, replayed)
     if not checks:
-        raise InputError(f"{recording.layout.root}: nothing in it tells the end from what was before, also when it is "
-                         "run again; write outcome.json yourself")
+        raise InputError(f"{recording.layout.root}: no check distinguishes the end of the session from earlier "
+                         "states, including in a replay; write outcome.json yourself")
     return checks
 
 
@@ -171,6 +171,6 @@ def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path
 
     result = asyncio.run(running.run(recording, demonstration, run, replayable=True))
     if failed := next((turn_outcome for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), None):
-        raise InputError(f"{recording.layout.root}: its demonstration could not be run again ({failed.intent}: "
-                         f"{printable(failed.reason)}); give --without-run to have checks proposed all the same")
+        raise InputError(f"{recording.layout.root}: the replay failed ({failed.intent}: {printable(failed.reason)}); "
+                         "pass --without-run to propose checks without a replay")
     return of_recording(Recording(run), answer)

@@ -58,7 +58,7 @@ def _content(path: Path, task_id: str | None) -> Any:
                and (str(entry.get("task_id")) == task_id or (task_id is None and len(content) == 1))]
     if len(fitting) != 1:
         ids = ", ".join(str(entry.get("task_id")) for entry in content[:20] if isinstance(entry, dict))
-        raise InputError(f"{path}: say with --task-id which task: {printable(ids)[:200]}")
+        raise InputError(f"{path}: contains several tasks; choose one with --task-id: {printable(ids)[:200]}")
     return fitting[0]
 
 
@@ -66,7 +66,7 @@ def placeholders(sites: Sequence[str]) -> Mapping[str, str]:
     """Addresses of sites by placeholder; raises click.BadParameter."""
     pairs = [site.partition("=") for site in sites]
     if wrong := [name for name, equals, address in pairs if not name or not equals or not address]:
-        raise click.BadParameter(f"{wrong[0]!r} is not of the form NAME=URL", param_hint="--site")
+        raise click.BadParameter(f"{wrong[0]!r}: must be NAME=URL", param_hint="--site")
     return {name: address for name, _, address in pairs}
 
 

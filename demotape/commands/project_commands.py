@@ -10,25 +10,26 @@ from .user_commands import database, of_database
 
 @click.group()
 def project() -> None:
-    """Projects: data sets in the making, each with its members."""
+    """Manage projects; each is a data set with its members."""
 
 
 @project.command("add")
 @click.argument("project_id", metavar="ID")
-@click.option("--name", default="", help="What people read.  [default: the id]")
+@click.option("--name", default="", help="Display name.  [default: the id]")
 @of_database
 def project_add(project_id: str, name: str, db: str | None, data: Path) -> None:
-    """Make the project ID; nobody is in it yet."""
+    """Create the project ID, without members."""
     from curator_web.users import projects
 
     projects.add(database(db, data), project_id, name)
-    errors.print(f"{project_id} is made. Take somebody in with: demotape project member {project_id} NAME --role lead")
+    errors.print(f"Project {project_id} created. Add a member with: demotape project member {project_id} NAME --role "
+                 "lead")
 
 
 @project.command("list")
 @of_database
 def project_list(db: str | None, data: Path) -> None:
-    """All projects and who is in them."""
+    """List all projects and their members."""
     from rich.table import Table
 
     from curator_web.users import projects
@@ -44,10 +45,10 @@ def project_list(db: str | None, data: Path) -> None:
 @project.command("member")
 @click.argument("project_id", metavar="ID")
 @click.argument("name")
-@click.option("--role", required=True, help="annotator, validator or lead; none: no member any more.")
+@click.option("--role", required=True, help="annotator, validator or lead; none removes the member.")
 @of_database
 def project_member(project_id: str, name: str, role: str, db: str | None, data: Path) -> None:
-    """Have the user NAME in the project ID with a role."""
+    """Set the role of the user NAME in the project ID."""
     from curator_web.users import projects
 
     projects.set_member(database(db, data), project_id, name, None if role == "none" else role)

@@ -44,7 +44,7 @@ def _answers() -> dict[str, Any]:
         answers["license"] = license_
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(answers) + "\n", encoding="utf-8")
-    click.echo(f"Kept in {path}; --consent, --no-consent and --license go before it.")
+    click.echo(f"Saved in {path}; --consent, --no-consent and --license override it.")
     return answers
 
 

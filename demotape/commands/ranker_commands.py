@@ -14,26 +14,28 @@ from .terminal import PATH, complain, console, counted
 
 @click.group()
 def ranker() -> None:
-    """Rankers of candidate elements, which learn from exports."""
+    """Train rankers of candidate elements on exports."""
 
 
 @ranker.command("train")
 @click.argument("export", type=PATH)
 @click.option("--output", type=PATH, default=None,
-              help="File of the ranker, by default ranker.json; with --encoder its folder, by default ranker.")
+              help=("Output file of the ranker; with --encoder, output folder.  [default: ranker.json; with "
+                    "--encoder, ranker]"))
 @click.option("--encoder", metavar="MODEL", help="Fine-tune this sentence-transformers model (name or folder) as a "
-              "dual encoder, instead of growing trees.")
-@click.option("--epochs", type=click.IntRange(1), default=3, show_default=True, help="Epochs of the dual encoder.")
+                                                 "dual encoder, instead of training trees.")
+@click.option("--epochs", type=click.IntRange(1), default=3, show_default=True, help="Number of epochs of the dual "
+                                                                                     "encoder.")
 @click.option("--learning-rate", type=click.FloatRange(0, min_open=True), default=3e-5, show_default=True,
-              help="Of the dual encoder, at most.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Another seed makes another ranker.")
+              help="Maximum learning rate of the dual encoder.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the training.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def train(export: Path, output: Path | None, encoder: str | None, epochs: int, learning_rate: float, seed: int,
           as_json: bool) -> None:
     """Train a ranker on an EXPORT in the format weblinx, for `export --scorer FILE`.
 
-    It learns from the split train, is stopped by valid, and is measured beside the lexical scorer on each test split,
-    over all candidates: the share of turns whose element is among the first ten, and the mean of one over its rank.
+    The ranker is trained on the split train, with early stopping on valid. Recall@10 and MRR over all candidates are
+    measured on each test split, for the ranker and for the lexical scorer.
     """
     from pipeline.ranker import Encoder, reading
     from pipeline.ranker import train as trained
@@ -51,4 +53,4 @@ def train(export: Path, output: Path | None, encoder: str | None, epochs: int, l
     for reason in training.damaged:
         complain("damaged", reason)
     if training.damaged:
-        raise DemotapeError(f"{len(training.damaged)} demonstrations are damaged and left out, see above")
+        raise DemotapeError(f"{len(training.damaged)} demonstrations are damaged and were skipped, see above")

@@ -14,24 +14,27 @@ from .terminal import PATH, complain, console, printable, progress
 
 @click.group()
 def replay() -> None:
-    """Serve a recording again offline, and run demonstrations in it."""
+    """Serve recordings offline and replay demonstrations."""
 
 
 @replay.command("serve")
 @click.argument("recording", type=PATH)
 @click.option("--port", type=click.IntRange(0, 65535), default=8099, show_default=True, help="Port of the proxy on "
-              "this machine; 0 takes a free one.")
-@click.option("--cdp", type=click.IntRange(0, 65535), metavar="PORT", help="Be an environment for agents instead: a "
-              "browser that listens for CDP on this port; 0 takes a free one.")
+                                                                                             "this machine; 0 selects "
+                                                                                             "a free port.")
+@click.option("--cdp", type=click.IntRange(0, 65535), metavar="PORT", help="Start an environment for agents instead: "
+                                                                           "a browser with CDP on this port; 0 "
+                                                                           "selects a free port.")
 @click.option("--api", type=click.IntRange(0, 65535), default=0, metavar="PORT", help="With --cdp: port of the HTTP "
-              "API with goal, reset and score.  [default: a free one]")
+                                                                                      "API with goal, reset and "
+                                                                                      "score.  [default: a free port]")
 @click.option("--runs", type=PATH, help="With --cdp: folder for the recordings of the runs.  [default: RECORDING-runs]")
 @click.option("--window", is_flag=True, help="With --cdp: show the browser's window.")
 def serve(recording: Path, port: int, cdp: int | None, api: int, runs: Path | None, window: bool) -> None:
-    """Be a proxy that answers with what a RECORDING (or a .har, .warc, .warc.gz or .wacz file) holds, and nothing else.
+    """Start a proxy that serves the responses of a RECORDING (or a .har, .warc, .warc.gz or .wacz file).
 
-    Point a browser at it, and have that admit the certificate that is named. What was not recorded is answered 504 and
-    told at the end. Ctrl-C ends it.
+    Configure a browser to use the proxy and to trust its certificate; the command prints both. Requests that were not
+    recorded get status 504 and are listed at the end. Press Ctrl-C to stop.
     """
     import asyncio
 
@@ -60,7 +63,7 @@ async def _serve(archive, port: int) -> None:
                 for (method, url), count in sorted(server.missing.items()):
                     complain("not recorded", f"{method} {url}" + (f" ({count} times)" if count > 1 else ""))
     except OSError as error:
-        raise InputError(f"port {port}: cannot be listened on ({error.strerror}); give another with --port") from None
+        raise InputError(f"port {port} cannot be used ({error.strerror}); choose another with --port") from None
 
 
 async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window: bool) -> None:
@@ -82,7 +85,8 @@ async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window:
                 console.print(f"Goal: {printable(environment.goal)}")
                 await asyncio.Event().wait()
     except OSError as error:
-        raise InputError(f"port {api or cdp}: cannot be listened on ({error.strerror})") from None
+        raise InputError(f"port {api or cdp} cannot be used ({error.strerror}); choose another with --cdp or "
+                         "--api") from None
 
 
 def _quoted(argument: str) -> str:
@@ -108,14 +112,14 @@ def export(recording: Path, file: Path) -> None:
 
 @replay.command("run")
 @click.argument("recordings", nargs=-1, required=True, type=PATH)
-@click.option("--live", is_flag=True, help="On the real network instead of what was recorded.")
+@click.option("--live", is_flag=True, help="Use the real network instead of the recorded responses.")
 @click.option("--window", is_flag=True, help="Show the browser's window.")
-@click.option("--out", type=PATH, help="Folder for the recordings of the runs.  [default: they are not kept]")
+@click.option("--out", type=PATH, help="Folder for the recordings of the runs.  [default: not saved]")
 @click.option("--json", "as_json", is_flag=True, help="Print the proofs as JSON.")
 def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None, as_json: bool) -> None:
-    """Run the demonstrations of RECORDINGS again and say of each turn what came of it; writes proof.json into each.
+    """Replay the demonstrations of RECORDINGS and show the verdict of each turn; write proof.json into each folder.
 
-    The exit code is 1 when a demonstration differs or fails.
+    The exit code is 1 if a demonstration differs or fails.
     """
     proofs, worse = [], 0
     for recording in recordings:
@@ -129,7 +133,7 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
 
         click.echo(json.dumps([ProofSchema().dump(proof) for proof in proofs], indent=1))
     if worse:
-        raise DemotapeError(f"{worse} of {len(recordings)} did not do again what was recorded")
+        raise DemotapeError(f"{worse} of {len(recordings)} demonstrations differ or failed")
 
 
 def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
@@ -168,15 +172,17 @@ def _print_proof(recording: Path, proof) -> None:
 @click.argument("recording", type=PATH)
 @click.argument("action")
 @click.option("--turn", "number", type=click.IntRange(min=1), default=1, show_default=True, help="Number of the turn "
-              "that it is done instead of, as `run` prints them.")
+                                                                                                 "that ACTION "
+                                                                                                 "replaces, as `run` "
+                                                                                                 "prints it.")
 @click.option("--grammar", type=click.Choice(("weblinx", "mind2web", "webvoyager", "browsergym")),
-              help="How ACTION is written; guessed without it.")
-@click.option("--live", is_flag=True, help="On the real network instead of what was recorded.")
+              help="Grammar of ACTION.  [default: inferred]")
+@click.option("--live", is_flag=True, help="Use the real network instead of the recorded responses.")
 @click.option("--window", is_flag=True, help="Show the browser's window.")
 def act(recording: Path, action: str, number: int, grammar: str | None, live: bool, window: bool) -> None:
-    """Run a demonstration up to a turn, do ACTION instead of that, and say what came of it.
+    """Replay a demonstration up to a turn, perform ACTION in place of the turn, and show the result.
 
-    ACTION is what an agent answers, such as "click('12')", "Click [3]" or "[button] Search -> CLICK".
+    ACTION is the answer of an agent, such as "click('12')", "Click [3]" or "[button] Search -> CLICK".
     """
     import asyncio
 
@@ -196,4 +202,4 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
     verdict = "failed" if outcome.verdict == "failed" else result.last
     console.print(f"{outcome.intent}: {verdict}" + (f": {printable(outcome.reason)}" if verdict != "same" else ""))
     if verdict == "failed":
-        raise DemotapeError(f"{action[:100]!r} could not be done")
+        raise DemotapeError(f"{action[:100]!r} could not be performed")

@@ -76,11 +76,11 @@ def reuse_lines(job) -> list[str]:
                                                       placement=job.placement), without)
     except DemotapeError:
         return []  # processing says it
-    lines = [f"{job.path}: again with {' and '.join(previous.reused)}, given the last time"] if previous.reused else []
+    lines = [f"{job.path}: using {' and '.join(previous.reused)} of the last run"] if previous.reused else []
     if previous.is_sidecar and previous.speech:
-        lines.append(f"{job.path}: with the speech in {previous.speech.name}, which lies beside the video")
+        lines.append(f"{job.path}: using the speech of {previous.speech.name} beside the video")
     elif previous.excluded_speech and not job.recogniser:
-        lines.append(f"{job.path}: without the speech in {previous.excluded_speech}, which is of another video")
+        lines.append(f"{job.path}: omitting the speech of {previous.excluded_speech}, which belongs to another video")
     return lines
 
 
@@ -89,14 +89,14 @@ def _chat_note(now: int, before: int | None) -> str:
     if not before:
         return ""
     if now == before:
-        return f"; {before} chat turns stay"
+        return f"; {before} chat turns kept"
     return f"; {before} chat turns before, {now} now"
 
 
 def processed_line(outcome) -> str:
     """What `process` made of a recording."""
     if outcome.state == "unchanged":
-        return f"{outcome.path}: nothing has changed, its demonstration stays"
+        return f"{outcome.path}: unchanged"
     counts = sorted(outcome.intents.items(), key=lambda item: -item[1])
     return (f"{outcome.path}: {sum(outcome.intents.values())} turns "
             f"({', '.join(f'{intent} {count}' for intent, count in counts)}), "
@@ -111,13 +111,13 @@ def processing_error(failed: list, total: int) -> DemotapeError | None:
     kind = InputError if failed[0].exit_code == InputError.exit_code else DemotapeError
     if total == 1:
         return kind(failed[0].reason)
-    return kind(f"{len(failed)} of {total} failed, see above; the others are done")
+    return kind(f"{len(failed)} of {total} failed, see above; the others succeeded")
 
 
 def imported_line(path: Path, imported) -> str:
     """What `import` did with a recording."""
-    said = {"new": "imported", "known": "is there already, nothing to do", "renewed": "its new turns were taken in",
-            "kept": "is there already; its edits and their turns are kept"}
+    said = {"new": "imported", "known": "already imported", "renewed": "updated with its new turns",
+            "kept": "already imported; its edits and their turns are kept"}
     id_note = f", as another recording has the id {imported.sent_as}" if imported.sent_as else ""
     return f"{path}: {said[imported.outcome]} ({imported.id}{id_note})"
 
@@ -127,15 +127,15 @@ def print_export(console: Console, result) -> None:
     console.print(f"{result.destination}: {result.demonstrations} demonstrations, {result.samples} turns, "
                   f"{result.files} files, {human_size(result.size)}")
     if result.skipped:
-        console.print(f"  {result.skipped} files were there already")
+        console.print(f"  {result.skipped} files already present")
     if len(result.splits) > 1:
         console.print(f"  {', '.join(f'{split} {count}' for split, count in sorted(result.splits.items()))}")
     if result.near_duplicates:
-        console.print(f"  {result.near_duplicates} in the split of an older one that is nearly the same")
+        console.print(f"  {result.near_duplicates} in the split of an older near-duplicate")
     for reason, count in result.reasons():
         console.print(f"  {count} × {reason}")
     for kind, count in sorted(result.redacted.items()):
-        console.print(f"  {count} × {kind} taken out")
+        console.print(f"  {count} × {kind} redacted")
 
 
 def print_differences(console: Console, differences: list, total: int) -> None:
@@ -150,7 +150,7 @@ def print_differences(console: Console, differences: list, total: int) -> None:
     unchanged = total - kinds["added"] - kinds["changed"]
     for name, counts in (("demonstrations", kinds), ("turns", turns)):
         changes = ", ".join(f"{counts[kind]} {kind}" for kind in ("added", "removed", "changed"))
-        console.print(f"{name}: {changes}{f', {unchanged} the same' if counts is kinds else ''}")
+        console.print(f"{name}: {changes}{f', {unchanged} unchanged' if counts is kinds else ''}")
 
 
 def print_scores(console: Console, scores: list[dict[str, Any]]) -> None:
@@ -184,7 +184,7 @@ def print_ranker(console: Console, training: "Trained") -> None:
     console.print(f"{training.path}: {kind}, learned from {training.turns} turns of "
                   f"{training.demonstrations} demonstrations")
     if not training.splits:
-        console.print("no test split in the export, so nothing is measured; export with --splits")
+        console.print("no test split in the export, so no metrics; export with --splits")
         return
     width = max(map(len, training.splits))
     console.print(f"  {'':{width}}  turns  recall@10  lexical    MRR  lexical")

@@ -7,21 +7,22 @@ import click
 from .terminal import PATH, console, errors, printable
 from .user_commands import database, of_database
 
-_project = click.option("--project", metavar="ID", help="Those of this project.  [default: the only one]")
+_project = click.option("--project", metavar="ID", help="Project of the tasks.  [default: the only one]")
 
 
 @click.group()
 def task() -> None:
-    """Tasks that people are to record, of a project."""
+    """Manage the tasks of a project."""
 
 
 @task.command("add")
 @click.argument("file", type=PATH)
 @_project
-@click.option("--propose", is_flag=True, help="Have somebody accept each before it is recorded.")
+@click.option("--propose", is_flag=True, help="Add the tasks as proposals, which must be accepted before they are "
+                                              "recorded.")
 @of_database
 def task_add(file: Path, project: str | None, propose: bool, db: str | None, data: Path) -> None:
-    """Add the tasks of FILE, which is CSV with a head, JSON Lines or a JSON array; all, or none."""
+    """Add the tasks of FILE (CSV with a header, JSON Lines or a JSON array). An invalid task rejects the file."""
     from curator_web.db.models.task_models import ACCEPTED, PROPOSED
     from curator_web.tasks import bank, files
     from curator_web.users import projects
@@ -29,14 +30,14 @@ def task_add(file: Path, project: str | None, propose: bool, db: str | None, dat
     tasks, opened = files.read(file), database(db, data)
     added = bank.add_all(opened, projects.named(opened, project), tasks, PROPOSED if propose else ACCEPTED)
     similar = sum(bool(task.alike) for task in added)
-    errors.print(f"{len(added):,} tasks were added; {similar:,} of them are nearly the same as others of their site.")
+    errors.print(f"{len(added):,} tasks added; {similar:,} of them are near-duplicates of tasks of the same site.")
 
 
 @task.command("list")
 @_project
 @of_database
 def task_list(project: str | None, db: str | None, data: Path) -> None:
-    """How many demonstrations of each kind of task are wanted and there."""
+    """Show the number of required and recorded demonstrations for each kind of task."""
     from rich.table import Table
 
     from curator_web.tasks.coverage import coverage

@@ -68,7 +68,7 @@ def of_app(command):
             click.option("--endpoint-url", metavar="URL", default=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
                          help="Address of an S3 service other than Amazon's."),
             click.option("--blobs", metavar="S3", default=os.environ.get("DEMOTAPE_BLOBS"),
-                         help="Where the app's recordings lie: s3://bucket/prefix.  [default: the data folder]")):
+                         help="Storage of the app's recordings: s3://bucket/prefix.  [default: the data folder]")):
         command = option(command)
     return command
 

@@ -19,84 +19,84 @@ def of_database(command: Callable) -> Callable:
     """The options that say where the review app's database is."""
     for option in (click.option("--data", type=PATH, default=DATA, show_default=True,
                                 help="Data folder of the review app."),
-                   click.option("--db", metavar="URL", help="Database.  [default: SQLite in the data folder]")):
+                   click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")):
         command = option(command)
     return command
 
 
 _password_option = click.option("--password-stdin", is_flag=True,
-                                help="Read the password from standard input instead of asking.")
+                                help="Read the password from standard input instead of prompting.")
 
 
 @click.group()
 def user() -> None:
-    """Who may sign in to the review app."""
+    """Manage accounts of the review app."""
 
 
 @user.command("add")
 @click.argument("name")
 @click.option("--role", required=True, help="annotator, validator or lead.")
-@click.option("--project", metavar="ID", help="Have the user in this project.  [default: the only one]")
+@click.option("--project", metavar="ID", help="Project of the user.  [default: the only one]")
 @_password_option
 @of_database
 def user_add(name: str, role: str, project: str | None, password_stdin: bool, db: str | None, data: Path) -> None:
-    """Make the user NAME with a password for the pages, and print the token for programs; it is shown only once."""
+    """Create the account NAME with a password, and print its access token, which is shown only once."""
     from curator_web.users import add_user
 
     token = add_user(database(db, data), name, role, _password(password_stdin), project=project)
-    errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now. The token, shown only this once:")
+    errors.print(f"Account {name} created with the role {role}. Its access token, shown only once:")
     console.print(token)
 
 
 @user.command("password")
 @click.argument("name")
-@click.option("--keep-tokens", is_flag=True, help="Leave the user's tokens as they are.")
+@click.option("--keep-tokens", is_flag=True, help="Do not revoke the tokens.")
 @_password_option
 @of_database
 def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | None, data: Path) -> None:
-    """Give the user NAME a new password; the user is signed out everywhere, and the tokens are revoked."""
+    """Set a new password for the account NAME, end its sessions and revoke its tokens."""
     from curator_web.users import set_password
 
     password = _password(password_stdin)
     if password is None:
-        raise InputError("the password is missing; give it with --password-stdin")
+        raise InputError("no password; pass it with --password-stdin")
     set_password(database(db, data), name, password, keep_tokens=keep_tokens)
-    errors.print(f"{name} has a new password and is signed out everywhere.")
-    errors.print("The tokens stay." if keep_tokens else
-                 f"The tokens are revoked; for a new one: demotape user token add {name} TOKEN_NAME")
+    errors.print(f"Password of {name} changed; all sessions ended.")
+    errors.print("The tokens remain valid." if keep_tokens else
+                 f"The tokens are revoked; create a new one with: demotape user token add {name} TOKEN_NAME")
 
 
 @user.command("disable")
 @click.argument("name")
 @of_database
 def user_disable(name: str, db: str | None, data: Path) -> None:
-    """Let the user NAME in no more, until `demotape user enable NAME`."""
+    """Disable the account NAME; `demotape user enable NAME` enables it again."""
     from curator_web.users import disable
 
     disable(database(db, data), name)
-    errors.print(f"{name} is let in no more.")
+    errors.print(f"Account {name} disabled.")
 
 
 @user.command("enable")
 @click.argument("name")
 @of_database
 def user_enable(name: str, db: str | None, data: Path) -> None:
-    """Let the disabled user NAME in again."""
+    """Enable the disabled account NAME."""
     from curator_web.users import enable
 
     enable(database(db, data), name)
-    errors.print(f"{name} is let in again.")
+    errors.print(f"Account {name} enabled.")
 
 
 @user.command("remove")
 @click.argument("name")
 @of_database
 def user_remove(name: str, db: str | None, data: Path) -> None:
-    """Take the password, sessions and tokens of the user NAME away for good; what was done under the name stays."""
+    """Delete the account NAME with its password, sessions and tokens; its contributions remain under the name."""
     from curator_web.users import remove
 
     remove(database(db, data), name)
-    errors.print(f"{name} is removed.")
+    errors.print(f"Account {name} deleted.")
 
 
 @user.command("role")
@@ -104,12 +104,11 @@ def user_remove(name: str, db: str | None, data: Path) -> None:
 @click.argument("role")
 @of_database
 def user_role(name: str, role: str, db: str | None, data: Path) -> None:
-    """Have the user NAME manage accounts and make projects (ROLE lead), or not (annotator, validator)."""
+    """Set the role of the account NAME; a lead manages accounts and creates projects."""
     from curator_web.users import set_role
 
     set_role(database(db, data), name, role)
-    errors.print(f"{name} is {'an' if role == 'annotator' else 'a'} {role} now; what they are in projects stays as it "
-                 "is (demotape project member).")
+    errors.print(f"{name} now has the role {role}; roles in projects are unchanged (demotape project member).")
 
 
 @user.command("rename")
@@ -117,45 +116,45 @@ def user_role(name: str, role: str, db: str | None, data: Path) -> None:
 @click.argument("new")
 @of_database
 def user_rename(old: str, new: str, db: str | None, data: Path) -> None:
-    """Have the user OLD be called NEW, with all that they did; the audit log keeps the old name, which nobody gets."""
+    """Rename a user; the audit log keeps the old name, which cannot be used again."""
     from curator_web.users import rename
 
     codes = rename(database(db, data), old, new)
-    errors.print(f"{old} is {new} now, and is signed out everywhere; the tokens stay.")
+    errors.print(f"{old} renamed to {new}; all sessions ended, the tokens remain valid.")
     if codes:
-        errors.print("The recovery codes have ended; the second factor is turned off and on again for new ones.")
+        errors.print("The recovery codes are no longer valid; turn the second factor off and on to get new ones.")
 
 
 @user.command("second-factor-off")
 @click.argument("name")
 @of_database
 def user_second_factor_off(name: str, db: str | None, data: Path) -> None:
-    """Let the user NAME, whose phone and recovery codes are lost, in with the password alone."""
+    """Turn the second factor of the account NAME off, for a user who lost the phone and the recovery codes."""
     from curator_web.users import BY_COMMAND, second_factor
 
     second_factor.turn_off(database(db, data), name, by=BY_COMMAND)
-    errors.print(f"{name} signs in with the password alone.")
+    errors.print(f"The second factor of {name} is off.")
 
 
 @user.group("token")
 def token() -> None:
-    """What programs and the extension sign in with."""
+    """Manage access tokens for programs and the extension."""
 
 
 @token.command("add")
 @click.argument("name")
 @click.argument("token_name")
 @click.option("--scope", "scopes", multiple=True, default=("upload",), show_default=True,
-              help="What it may do: read, write, upload; may be given several times.")
-@click.option("--days", type=click.IntRange(min=1), help="How long it lasts.  [default: for good]")
+              help="Scope of the token: read, write or upload; repeatable.")
+@click.option("--days", type=click.IntRange(min=1), help="Lifetime of the token.  [default: unlimited]")
 @of_database
 def token_add(name: str, token_name: str, scopes: tuple[str, ...], days: int | None, db: str | None,
               data: Path) -> None:
-    """Make a token for the user NAME and print it; it is shown only once. TOKEN_NAME tells it from the others."""
+    """Create an access token for the account NAME and print it; it is shown only once. TOKEN_NAME identifies it."""
     from curator_web.users import BY_COMMAND, tokens
 
     made = tokens.add_token(database(db, data), name, token_name, scopes, days, by=BY_COMMAND)
-    errors.print(f"The token {token_name} of {name}, shown only this once:")
+    errors.print(f"Access token {token_name} of {name}, shown only once:")
     console.print(made)
 
 
@@ -163,7 +162,7 @@ def token_add(name: str, token_name: str, scopes: tuple[str, ...], days: int | N
 @click.argument("name")
 @of_database
 def token_list(name: str, db: str | None, data: Path) -> None:
-    """List the tokens of the user NAME."""
+    """List the tokens of the account NAME."""
     from rich.table import Table
 
     from curator_web.users import tokens
@@ -180,11 +179,11 @@ def token_list(name: str, db: str | None, data: Path) -> None:
 @click.argument("token_name")
 @of_database
 def token_renew(name: str, token_name: str, db: str | None, data: Path) -> None:
-    """Make another token in place of TOKEN_NAME of the user NAME and print it; the old one ends."""
+    """Replace the token TOKEN_NAME of the account NAME and print the new one."""
     from curator_web.users import BY_COMMAND, tokens
 
     made = tokens.renew(database(db, data), name, token_name, by=BY_COMMAND)
-    errors.print(f"The token {token_name} of {name}, shown only this once; the one before has ended:")
+    errors.print(f"Access token {token_name} of {name}, shown only once; the old one is revoked:")
     console.print(made)
 
 
@@ -193,11 +192,11 @@ def token_renew(name: str, token_name: str, db: str | None, data: Path) -> None:
 @click.argument("token_name")
 @of_database
 def token_revoke(name: str, token_name: str, db: str | None, data: Path) -> None:
-    """Take the token TOKEN_NAME of the user NAME away."""
+    """Revoke the token TOKEN_NAME of the account NAME."""
     from curator_web.users import BY_COMMAND, tokens
 
     tokens.revoke(database(db, data), name, token_name, by=BY_COMMAND)
-    errors.print(f"The token {token_name} of {name} is revoked.")
+    errors.print(f"Access token {token_name} of {name} revoked.")
 
 
 def database(db: str | None, data: Path) -> "Database":

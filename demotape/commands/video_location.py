@@ -13,7 +13,7 @@ _SIDES = ("left", "top", "width", "height")
 def parse_location(offset: float | None, drift: float | None, rectangle: str | None) -> VideoPlacement | None:
     """What the options say, None when they say nothing; raises InputError naming the option that is wrong."""
     if drift is not None and offset is None:
-        raise InputError("--video-drift goes with --video-offset")
+        raise InputError("--video-drift requires --video-offset")
     fields: dict[str, object] = {} if offset is None else {"offset": offset, "drift": drift or 0.0}
     if rectangle is not None:
         fields["rectangle"] = dict(zip(_SIDES, _numbers(rectangle), strict=True))
@@ -29,4 +29,4 @@ def _numbers(text: str) -> list[float]:
     with suppress(ValueError):
         if len(parts) == len(_SIDES):
             return [float(part) for part in parts]
-    raise InputError("--video-rectangle: four numbers with commas between them, LEFT,TOP,WIDTH,HEIGHT")
+    raise InputError("--video-rectangle: must be four numbers separated by commas: LEFT,TOP,WIDTH,HEIGHT")

@@ -53,7 +53,7 @@ async function browserName() {
 
 const TASKS = {
   async start({ task, window, provenance }) {
-    if (recording) throw new Error("A recording is going on already.");
+    if (recording) throw new Error("A recording is already in progress.");
     const id = newId(), started_at = clock();
     const facts = { id, task, started_at, provenance, ended: false, status: "recording", sent: null };
     const kept = await store, browser = await browserName(), version = await ask("version");
@@ -94,7 +94,7 @@ const TASKS = {
   },
 
   async say({ speaker, utterance }) {
-    if (!recording) throw new Error("Nothing is being recorded.");
+    if (!recording) throw new Error("No recording is in progress.");
     recording.say(speaker, utterance);
   },
 
@@ -132,7 +132,7 @@ const TASKS = {
   },
 
   async discard({ id }) {
-    if (recording?.facts.id === id) throw new Error("This recording is going on.");
+    if (recording?.facts.id === id) throw new Error("This recording is in progress.");
     await (await store).remove(id);
     await notifyStored();
   },

@@ -338,7 +338,7 @@ export class Recording {
   }
 
   say(speaker, utterance) {
-    if (this.paused || this.ended) throw new Error("The recording is paused; go on first.");
+    if (this.paused || this.ended) throw new Error("The recording is paused; resume it first.");
     const chat = { speaker, utterance: this.secrets.inText(utterance) };
     this.journal.add("chat", chat);
     this.said.push({ time: this.elapsed, ...chat });
@@ -389,7 +389,7 @@ export class Recording {
 
   /** Tell frames how far their messages are on disk. */
   #written(line) {
-    if (this.journal.failed) return this.tell({ failed: "Nothing more could be written. What was recorded is kept." });
+    if (this.journal.failed) return this.tell({ failed: "Writing failed and recording stopped. The recorded part is kept." });
     this.acknowledged = line;
     for (const [port, frame] of this.ports) {
       let last = 0;

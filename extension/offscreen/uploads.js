@@ -39,7 +39,7 @@ export class Uploads {
   async signIn({ server, token }) {
     const account = { server: addressOf(server), token };
     const answer = await ask(account, "GET", "account").catch((error) => {
-      throw error instanceof Unreachable ? new Error(`Nothing answers at ${account.server}.`) : error;
+      throw error instanceof Unreachable ? new Error(`${account.server} does not respond.`) : error;
     });
     await this.#storeAccount(account, answer);
   }
@@ -97,7 +97,7 @@ export class Uploads {
   /** What somebody waits for: it is not tried again. */
   async #askNow(path, body) {
     return ask(await this.#signedIn(), "POST", path, body).catch((error) => {
-      throw error instanceof Unreachable ? new Error("The review app does not answer.") : error;
+      throw error instanceof Unreachable ? new Error("The review app does not respond.") : error;
     });
   }
 
@@ -162,7 +162,7 @@ export class Uploads {
       await pause(ASK_EVERY / 1000);
       upload = await ask(account, "GET", `uploads/${id}`);
     }
-    if (upload.state !== "imported") throw new Error(upload.error ?? "The review app did not take it.");
+    if (upload.state !== "imported") throw new Error(upload.error ?? "The review app rejected the recording.");
     await this.#note(id, { state: "imported", done: digests.length, chunks: digests.length, error: null, notice: upload.notice ?? null });
   }
 
@@ -178,7 +178,7 @@ export class Uploads {
 /** The address of a review app as it is used: without a path, and not open to all who listen. */
 function addressOf(text) {
   const url = /^[a-z]+:\/\//i.test(text) ? text : `https://${text}`;
-  if (!URL.canParse(url)) throw new Error("This is not an address.");
+  if (!URL.canParse(url)) throw new Error("Invalid address.");
   const { protocol, hostname, origin } = new URL(url);
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(hostname);
   if (protocol !== "https:" && !(protocol === "http:" && isLocal)) throw new Error("The address must begin with https://.");

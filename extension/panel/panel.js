@@ -110,8 +110,8 @@ function showState(now) {
   }
   const { paused, elapsed, task, withheld } = now;
   zero = performance.now() - elapsed * 1000;
-  part.heading.textContent = task || "No task given";
-  part.state.textContent = paused ? "Paused: nothing is kept" : "Recording";
+  part.heading.textContent = task || "No task";
+  part.state.textContent = paused ? "Paused: not recording" : "Recording";
   part.sign.className = paused ? "sign paused" : "sign recording";
   part.pause.firstChild.data = paused ? "Resume " : "Pause ";
   part.pause.classList.toggle("primary", paused);

@@ -21,7 +21,7 @@ export function askOnce(part) {
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("input", () => {
     const named = license.value.trim(), valid = !named || NAME.test(named);
-    license.setCustomValidity(valid ? "" : "Letters, digits, blanks and .,+:/()-_ only");
+    license.setCustomValidity(valid ? "" : "Use only letters, digits, blanks and .,+:/()-_");
     if (!valid) return void license.reportValidity();
     const consent = ANSWERS[form.elements.consent.value];
     localStorage.setItem(KEY, JSON.stringify({ ...consent !== undefined && { consent }, ...named && { license: named } }));
@@ -32,6 +32,6 @@ export function askOnce(part) {
 
 function show(part) {
   const { consent, license } = read() ?? {};
-  const words = { true: "agreed", false: "not agreed" }[String(consent)] ?? "not told";
+  const words = { true: "agreed", false: "not agreed" }[String(consent)] ?? "not set";
   part["publishing-told"].textContent = [words, license].filter(Boolean).join(", ");
 }

@@ -49,7 +49,7 @@ function item(facts, account, ask) {
   if (account && !["imported", "queued", "sending", "waiting"].includes(sent?.state)) button("Send", () => ask("upload", { id }), "primary");
   button("Save as file", (element) => save(element, id, ask));
   if (sent?.state !== "sending") button("Discard", (element) => discard(element, id, ask), "danger");
-  const entry = create("li", {}, create("p", { className: "name" }, task || "No task given"), line);
+  const entry = create("li", {}, create("p", { className: "name" }, task || "No task"), line);
   if (sent?.state === "sending") entry.append(create("progress", { max: sent.chunks, value: sent.done, ariaLabel: "Sent so far" }));
   if (sent?.error) entry.append(create("p", { className: "why" }, sent.error));
   if (sent?.notice) entry.append(create("p", { className: "notice warn" }, sent.notice));
@@ -76,7 +76,7 @@ async function save(button, id, ask) {
 function discard(button, id, ask) {
   if (button.dataset.sure) return void ask("discard", { id });
   button.dataset.sure = "yes";
-  button.textContent = "Discard for good";
+  button.textContent = "Discard permanently";
   button.addEventListener("blur", () => {
     delete button.dataset.sure;
     button.textContent = "Discard";

@@ -47,6 +47,6 @@ function show(part, task) {
   part["given-answer"].hidden = !task.answer;
   const link = part["given-at"];
   link.hidden = !URL.canParse(task.url);
-  if (!link.hidden) Object.assign(link, { href: task.url, textContent: `It begins at ${new URL(task.url).host}` });
+  if (!link.hidden) Object.assign(link, { href: task.url, textContent: `Start page: ${new URL(task.url).host}` });
   part.start.focus();
 }

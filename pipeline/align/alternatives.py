@@ -73,7 +73,7 @@ def _frame_at(path: Path, time: float, *, from_first: bool) -> tuple[float, np.n
                     break
                 shown = decoded_frame
             if shown is None:
-                raise InputError(f"{path}: the video holds no frames")
+                raise InputError(f"{path}: the video has no frames")
             return round(float(shown.time) - first, 4), shown.to_ndarray(format="bgr24")
     except (av.FFmpegError, OSError, IndexError) as error:
         raise InputError(f"{path}: the video cannot be read ({error})") from None

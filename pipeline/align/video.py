@@ -171,7 +171,7 @@ class Video:
         try:
             return av.open(str(self.path))
         except av.FFmpegError as error:
-            raise InputError(f"{self.path}: not a video that can be read ({reason(error)})") from None
+            raise InputError(f"{self.path}: not a readable video ({reason(error)})") from None
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({reason(error)})") from None
 
@@ -179,7 +179,7 @@ class Video:
         """Time stamps and key flags of all packets, in the order of decoding."""
         with self._open() as container:
             if not container.streams.video:
-                raise InputError(f"{self.path}: holds no video; give the recording of the meeting's screen")
+                raise InputError(f"{self.path}: has no video track; use the recording of the meeting's screen")
             stream = container.streams.video[0]
             self.size = stream.codec_context.width, stream.codec_context.height
             self._base = float(stream.time_base)
@@ -193,7 +193,7 @@ class Video:
                 if not stamps:
                     raise InputError(f"{self.path}: the video cannot be read ({reason(error)})") from None
         if not stamps:
-            raise InputError(f"{self.path}: the video holds no frames")
+            raise InputError(f"{self.path}: the video has no frames")
         times, keys = zip(*stamps, strict=True)
         flags = np.array(keys, bool)
         flags[0] = True

@@ -42,5 +42,5 @@ def blobs(layout: RecordingLayout) -> list[Path]:
     """The derived blobs' files; nothing that a link leads to."""
     folders = [layout.derived, *layout.derived.glob("[0-9a-f][0-9a-f]")]
     if any(folder.is_symlink() for folder in folders):
-        raise InputError(f"{layout.derived}: there are links in it; remove them")
+        raise InputError(f"{layout.derived}: contains links; remove them")
     return sorted(path for folder in folders[1:] if folder.is_dir() for path in folder.iterdir() if not path.is_dir())

@@ -51,7 +51,7 @@ def load_previous(layout: RecordingLayout, now: ProcessInputs, without: Collecti
     """
     for kind in KINDS:
         if kind in without and getattr(now, kind) is not None:
-            raise InputError(f"--{kind} and --without-{kind} do not go together")
+            raise InputError(f"--{kind} and --without-{kind} cannot be combined")
     note = _note(layout, [kind for kind in KINDS if kind in without or getattr(now, kind) is not None])
     previous, digests = note.get("given", {}), note.get("inputs", {})
     settled = {kind for kind in KINDS if kind in without or getattr(now, kind) is not None or kind not in previous}
@@ -74,7 +74,7 @@ def _merge_placement(previous: Mapping[str, Any], now: VideoPlacement | None,
                      video: Path | None) -> VideoPlacement | None:
     """A person's word on where the video belongs: what is said now, with what was said before of the same video."""
     if now and video is None:
-        raise InputError("a video's offset, drift or rectangle is given without a video; give --video too")
+        raise InputError("the offset, drift or rectangle of a video requires --video")
     return cast(VideoPlacement, {**previous, **(now or {})}) if video and (previous or now) else None
 
 
@@ -87,11 +87,11 @@ def _note(layout: RecordingLayout, settled: Collection[str]) -> Mapping[str, Any
     except InputError as error:
         if set(settled) >= {CHAT, VIDEO}:
             return {}
-        raise InputError(f"{error}; give --chat and --video as before, or --without-chat --without-video") from None
+        raise InputError(f"{error}; pass --chat and --video as before, or --without-chat --without-video") from None
     for kind, name in _INPUTS.items():
         if name in note["inputs"] and kind not in note.get("given", {}) and kind not in settled:
-            raise InputError(f"{layout.root}: it was processed with a {name} by an earlier version, which did not "
-                             f"remember it; give --{kind} as before, or --without-{kind}")
+            raise InputError(f"{layout.root}: an earlier version processed it with a {name} and did not record its "
+                             f"path; pass --{kind} as before, or --without-{kind}")
     return note
 
 
@@ -107,8 +107,7 @@ def _is_another_video(now: ProcessInputs, without: Collection[str], previous: Ma
 def _stored_copy(folder: Path, name: str, kind: str) -> Path:
     path = folder / name
     if path.parent != folder or path.is_symlink() or not path.exists():
-        raise InputError(f"{path}: the {_COPIES[kind]} that it was processed with is not there; give --{kind}, or "
-                         f"--without-{kind}")
+        raise InputError(f"{path}: the {_COPIES[kind]} of the last run is missing; pass --{kind}, or --without-{kind}")
     return path
 
 
@@ -119,8 +118,8 @@ def _video(layout: RecordingLayout, name: str, digest: str) -> Path:
     except InputError:
         is_same = False
     if not is_same:
-        raise InputError(f"{layout.root}: the video that it was processed with is not at {path} any more; give "
-                         "--video, or --without-video")
+        raise InputError(f"{layout.root}: the video of the last run is no longer at {path}; pass --video, or "
+                         "--without-video")
     return path
 
 

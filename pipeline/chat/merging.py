@@ -56,7 +56,8 @@ def _turn(line: ChatLine, ids: dict[int, str], index: int, roles: dict[str, str]
     time = max(line.time, 0.0)
     if time < previous < line.time + line.precision:
         time = previous
-    doubt = line.doubt or ("The chat log tells only the minute of this utterance." if line.precision >= MINUTE else "")
+    doubt = line.doubt or ("The chat log contains only the minute of this "
+                           "utterance." if line.precision >= MINUTE else "")
     checks: list[Check] = [{"kind": "coarse-time", "reason": doubt}] if doubt else []
     turn: ChatTurn = {"id": ids[index], "type": "chat", "timestamp": round(time, 3), "speaker": line.role,
                       "utterance": line.utterance, "checks": checks, "dropped": False}

@@ -32,13 +32,13 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
     reader = find_reader(document, kind)
     reading = reader.read(document)
     if not reading.messages:
-        raise InputError(f"{path}: no message of a {reader.kind} chat in it"
+        raise InputError(f"{path}: contains no message of a {reader.kind} chat"
                          + "".join(f"; line {line}: {reason}" for line, reason in reading.problems[:1]))
     distinguished, namesakes = _distinguish_namesakes(reading.messages)
     answered = match_replies(distinguished)
     messages = answered.messages
     if not messages:
-        raise InputError(f"{path}: nothing but reactions in this chat")
+        raise InputError(f"{path}: the chat contains only reactions")
     try:
         times, base, shift = time_bases.resolve(messages, started_at, duration, time_base)
         here, away = _speakers(messages, times, duration)
@@ -47,7 +47,7 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
         raise InputError(f"{path}: {error}") from None
     lines, outside = _within(answered, times, roles, duration, path)
     guesses = [(next(message.line for message in messages if message.speaker == name),
-                f"{name} is taken for an instructor; name the role to be sure") for name in unsure]
+                f"{name} is assumed to be an instructor; set the role with --speaker") for name in unsure]
     problems = sorted([*reading.problems, *namesakes, *answered.problems, *outside, *guesses])
     return ChatLog(reader.kind, base, tuple(lines), tuple(problems), roles, shift)
 
@@ -79,7 +79,7 @@ def _distinguish_namesakes(messages: Sequence[Message]) -> tuple[list[Message], 
         known.append(message.speaker_id)
         name_of[message.speaker_id] = message.speaker if len(known) == 1 else f"{message.speaker} ({len(known)})"
         if len(known) > 1:
-            notes.append((message.line, f"another {message.speaker}: told apart as {name_of[message.speaker_id]}"))
+            notes.append((message.line, f"another {message.speaker}: renamed to {name_of[message.speaker_id]}"))
     return [replace(message, speaker=name_of.get(message.speaker_id, message.speaker),
                     reactions=tuple(replace(reaction,
                                             speakers=tuple(name_of.get(name, name) for name in reaction.speakers))
@@ -116,6 +116,6 @@ def _within(answered: MatchedMessages, times: Sequence[float], roles: dict[str, 
         else:
             outside.append((message.line, time_bases.distance(message_time, duration)))
     if not lines:
-        raise InputError(f"{path}: no message lies within an hour of the recording (line {outside[0][0]}: "
-                         f"{outside[0][1]}); give the right chat or its time base")
+        raise InputError(f"{path}: no message within an hour of the recording (line {outside[0][0]}: "
+                         f"{outside[0][1]}); pass the chat of this session, or its time base")
     return lines, outside

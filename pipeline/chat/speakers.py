@@ -40,7 +40,7 @@ def _assigned_roles(names: Sequence[str], assigned: Mapping[str, str], elsewhere
     roles: dict[str, str] = {}
     for wanted, role in assigned.items():
         if role not in SPEAKERS:
-            raise InputError(f"speaker {wanted!r}: {role!r} is no role; choose {' or '.join(SPEAKERS)}")
+            raise InputError(f"speaker {wanted!r}: unknown role {role!r}; choose {' or '.join(SPEAKERS)}")
         matches = [name for name in names if name.casefold().strip() == wanted.casefold().strip()]
         if not matches and wanted.casefold().strip() not in elsewhere:
             raise InputError(f"speaker {wanted!r} does not occur in the chat; it has {', '.join(sorted(set(names)))}")

@@ -108,8 +108,8 @@ def speech_log(speech: Speech, clock: Clock, duration: float, speakers: Mapping[
         else:
             problems.append((cue.line, time_bases.distance(time, duration)))
     if speech.cues and not lines:
-        raise InputError(f"{speech.path}: nothing in it was said within an hour of the recording; give the speech of "
-                         "this session, or leave it out with --without-speech")
+        raise InputError(f"{speech.path}: no speech within an hour of the recording; pass the speech of this "
+                         "session, or --without-speech")
     return ChatLog(SPEECH, "offset", tuple(lines), tuple(sorted(problems)), roles)
 
 
@@ -120,6 +120,6 @@ def _notes(speech: Speech, roles: Mapping[str, str], unsure: Sequence[str], know
     named = {name.casefold().strip() for name in known}
     if not speech.cues:
         return [(1, "nothing was said")]
-    return [(line, f"{name} is taken for the {roles[name]}; name the role to be sure"
-                   + (f" (--speaker {UNKNOWN}=ROLE, as nobody is named here)" if name == UNKNOWN else ""))
+    return [(line, f"{name} is assumed to be the {roles[name]}; set the role with --speaker"
+                   + (f" (--speaker {UNKNOWN}=ROLE, because no speaker is named)" if name == UNKNOWN else ""))
             for name, line in first.items() if name.casefold() not in named and (name in unsure or name == UNKNOWN)]

@@ -24,11 +24,11 @@ def resolve(messages: Sequence[Message], started_at: datetime, duration: float,
     kinds = {message.stamp.kind for message in messages}
     base = time_base or _guess_base(messages, kinds, started_at, duration)
     if base not in TIME_BASES:
-        raise InputError(f"time base {base!r} is unknown; choose one of {', '.join(TIME_BASES)}")
+        raise InputError(f"unknown time base {base!r}; choose one of {', '.join(TIME_BASES)}")
     if kinds == {"instant"}:
         base = "instant"  # absolute times need no base: whatever was asked for means the same
     elif "instant" in kinds:
-        raise InputError("the chat mixes absolute and relative times; keep one sort")
+        raise InputError("the chat mixes absolute and relative times; use only one of them")
     elif base == "instant":
         raise InputError("time base `instant` needs times with a date and an offset from UTC; these have none")
     times = _times(messages, base, started_at, duration)

@@ -19,7 +19,7 @@ def against_time(material: Material) -> Iterator[Finding]:
             continue
         if latest is not None and turn["timestamp"] < latest["timestamp"]:
             before = [other for other in material.turns[:number] if other["timestamp"] <= turn["timestamp"]]
-            yield Finding(turn["id"], "against-time", "It stands behind an action that happened after it.",
+            yield Finding(turn["id"], "against-time", "It comes after an action that happened later.",
                           {"op": "move", "turn": turn["id"], "after": before[-1]["id"] if before else None})
         else:
             latest = turn

@@ -28,7 +28,7 @@ def plugin_checks(names: Collection[str], kinds: Collection[str]) -> list[tuple[
     results = []
     for plugin, check in checks:
         if doubled := [kind for kind in check.kinds if kind in kinds or counts[kind] > 1]:
-            plugins.complain(f"{plugin} is left out: another check has the kind {doubled[0]!r} too; rename it")
+            plugins.complain(f"{plugin} is skipped: the kind {doubled[0]!r} is used by another check; rename it")
         else:
             results.append((plugin, check))
     return results
@@ -40,7 +40,7 @@ def find(material: Material, checks: Iterable[tuple[Plugin, Check]]) -> Iterator
         try:
             yield from _run_check(material.copy(), check)
         except Exception as error:  # foreign code; the demonstration does not depend on it
-            plugins.complain(f"{plugins.failure(plugin, error)}; its checks are left out")
+            plugins.complain(f"{plugins.failure(plugin, error)}; its checks are skipped")
 
 
 def _run_check(material: Material, check: Check) -> list[tuple[str, types.Check]]:
@@ -48,11 +48,11 @@ def _run_check(material: Material, check: Check) -> list[tuple[str, types.Check]
     turns, entries = {turn["id"] for turn in material.turns}, []
     for finding in check.find(material):
         if not isinstance(finding, Finding):
-            raise ValueError(f"{type(finding).__name__} is no Finding")
+            raise ValueError(f"{type(finding).__name__} is not a Finding")
         if finding.kind not in check.kinds:
             raise ValueError(f"the kind {finding.kind!r} is not among its kinds")
         if finding.turn not in turns:
-            raise ValueError(f"there is no turn {finding.turn!r}")
+            raise ValueError(f"unknown turn {finding.turn!r}")
         entry = entry_of(finding)
         if wrong := CheckSchema().validate(entry):
             raise ValueError(f"a finding of kind {finding.kind!r} is wrong: {wrong}")
@@ -70,8 +70,8 @@ def entry_of(finding: Finding) -> types.Check:
 
 def _fault(name: str, check: object) -> str:
     if not isinstance(check, Check) or not callable(check.find):
-        return "it is no pipeline.checks.Check(kinds, find)"
+        return "it is not a pipeline.checks.Check(kinds, find)"
     if not isinstance(check.kinds, tuple) or not check.kinds:
-        return "its kinds are no tuple of names"
+        return "its kinds are not a tuple of names"
     wrong = [kind for kind in check.kinds if not isinstance(kind, str) or not plugins.NAME.fullmatch(kind)]
-    return f"its kind {wrong[0]!r} may have small letters, digits, hyphens and underscores only" if wrong else ""
+    return f"its kind {wrong[0]!r} must consist of lower case letters, digits, hyphens and underscores" if wrong else ""

@@ -21,7 +21,7 @@ _STALE = {
     "late": "No frame came since the page was shown or last acted in.",
     "scrolled": "The screenshot shows the page scrolled otherwise: nothing was painted between scrolling and acting.",
     "resized": "The screenshot shows the page in another size.",
-    "moved": "The target may not be where it stands in the page: it was not painted there before the action.",
+    "moved": "The target may be at another position in the screenshot: it was not painted there before the action.",
     "hidden": "The target is black: a secret field may have passed there while the page was scrolled or changed.",
 }
 
@@ -62,7 +62,7 @@ def unlike_page(material: Material) -> Iterator[Finding]:
         if boxes < _MIN_BOXES or flat < _HALF * boxes:
             continue
         fix: Edit = {"op": "set_screenshot_status", "turn": turn["id"], "status": "broken"}
-        shown = f"{flat} of {boxes} named elements in sight show nothing in the screenshot"
+        shown = f"{flat} of {boxes} named visible elements are blank in the screenshot"
         if flat >= _UNLIKE * boxes:
             yield Finding(turn["id"], "unlike-page", f"{shown}: it is not of this page.", fix)
         elif any(tab == state["tab"] and 0 <= turn["timestamp"] - time < _LOADING for time, tab in loads):

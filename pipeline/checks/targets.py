@@ -24,7 +24,7 @@ def without_position(material: Material) -> Iterator[Finding]:
         elif not element["bbox"]:
             yield Finding(turn["id"], "no-box", "The target has no box: it was not shown.")
         elif state and not _in_viewport(element["bbox"], state["viewport"]):
-            yield Finding(turn["id"], "outside-viewport", "The target lies outside the viewport.")
+            yield Finding(turn["id"], "outside-viewport", "The target is outside the viewport.")
 
 
 def missing_from_page(material: Material) -> Iterator[Finding]:

@@ -55,10 +55,10 @@ def evaluate(predictions: Path, export: Path) -> list[dict[str, Any]]:
                                    multimodal=manifest["layout"] != "mind2web"))
         aggregate = mind2web.aggregate
     else:
-        raise InputError(f"{export}: is in the layout {manifest['layout']}; predictions are judged over exports in "
+        raise InputError(f"{export}: has the layout {manifest['layout']}; predictions can be scored on exports in "
                          "weblinx, mind2web or multimodal-mind2web")
     if not rows:
-        raise InputError(f"{predictions}: no prediction can be judged")
+        raise InputError(f"{predictions}: no prediction can be scored")
     splits = sorted({row["split"] for row in rows})
     scores = [{"split": split} | score for split in splits
             for score in aggregate([row for row in rows if row["split"] == split])]

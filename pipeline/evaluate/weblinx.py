@@ -35,7 +35,7 @@ class Replays:
 
     def _turns(self, name: str) -> list[dict[str, Any]]:
         if Path(name).name != name:
-            raise InputError(f"predictions: field demo_name: {name[:80]!r} is no demonstration of the export")
+            raise InputError(f"predictions: field demo_name: {name[:80]!r} is not a demonstration of the export")
         return _read(self._root / name / "replay.json")["data"]
 
     def element(self, name: str, turn: dict[str, Any], uid) -> dict[str, Any] | None:
@@ -165,7 +165,7 @@ def _read(path: Path):
     try:
         return json.loads(read_inside(path, limits.JSON))
     except OSError as error:
-        raise InputError(f"{path}: cannot be read ({reason(error)}); do the predictions name it rightly?") \
+        raise InputError(f"{path}: cannot be read ({reason(error)}); check its name in the predictions") \
             from None
     except ValueError as error:
-        raise InputError(f"{path}: not JSON ({error}); run: demotape check on the export") from None
+        raise InputError(f"{path}: not JSON ({error}); verify the export with demotape check") from None

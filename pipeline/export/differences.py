@@ -39,14 +39,14 @@ def _reasons(old: ManifestSource, new: ManifestSource) -> Iterator[str]:
     if _split(old) != _split(new):
         yield f"moved from {_split(old)} to {_split(new)}"
     if old["sha256"] != new["sha256"]:
-        yield "its turns were processed or edited anew"
+        yield "its turns were processed or edited again"
     elif old["turns"] != new["turns"]:
         yield "other turns are selected"
     elif _digests(old) and _digests(new):
         if _digests(old) != _digests(new):
-            yield "its review, recording, the options or the version are others"
+            yield "its review or recording, the options or the version changed"
     elif old.get("fingerprint") != new.get("fingerprint"):
-        yield "its review, recording, the options or the version may be others"
+        yield "its review or recording, the options or the version may have changed"
 
 
 def _turns(old: ManifestSource, new: ManifestSource) -> Counter[str]:

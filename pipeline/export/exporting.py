@@ -88,15 +88,15 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         chosen = replace(chosen, names_key=chosen.names_key or token_hex())
     kinds = [*KINDS, *NAME_KINDS] if chosen.names else [*KINDS]
     if unknown := sorted(chosen.allow - set(kinds)):
-        raise InputError(f"--allow {unknown[0]}: no kind of personal data; {', '.join(kinds)} are")
+        raise InputError(f"--allow {unknown[0]}: unknown kind of personal data; choose from {', '.join(kinds)}")
     if chosen.screenshots not in (None, *ENCODINGS):
         raise InputError(f"--screenshots {chosen.screenshots}: choose one of {', '.join(ENCODINGS)}")
     if (chosen.candidates or chosen.records) and format != "weblinx":
-        raise InputError(f"--candidates and --records go with the format weblinx, not with {format}")
+        raise InputError(f"--candidates and --records require the format weblinx, not {format}")
     if chosen.scorer and not (chosen.candidates or chosen.records):
-        raise InputError("--scorer goes with --candidates or --records")
+        raise InputError("--scorer requires --candidates or --records")
     if chosen.grammar is not None and format not in WITH_GRAMMAR:
-        raise InputError(f"--grammar goes with the format {' or '.join(WITH_GRAMMAR)}, not with {format}")
+        raise InputError(f"--grammar requires the format {' or '.join(WITH_GRAMMAR)}, not {format}")
     if chosen.grammar not in (None, *GRAMMARS):
         raise InputError(f"--grammar {chosen.grammar}: choose one of {', '.join(GRAMMARS)}")
     if chosen.ocr:
@@ -140,7 +140,7 @@ def _format(name: str) -> tuple[Plugin | None, Format]:
         return None, FORMATS[name]
     if built_in := find_format(name):
         return built_in
-    raise InputError(f"format {name!r} is unknown; choose one of {', '.join(format_names())}")
+    raise InputError(f"unknown format {name!r}; choose one of {', '.join(format_names())}")
 
 
 def prepare(source: Source) -> None:
@@ -161,5 +161,5 @@ def open_destination(destination: Path | str, format: str, endpoint_url: str | N
 
         return S3(str(destination), format, endpoint_url, before)
     if endpoint_url:
-        raise InputError(f"{destination}: --endpoint-url goes with an address of the form s3://bucket/prefix")
+        raise InputError(f"{destination}: --endpoint-url requires an address of the form s3://bucket/prefix")
     return Folder(destination, format, before)

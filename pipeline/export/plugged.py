@@ -26,7 +26,7 @@ def find_split(name: str) -> tuple[Plugin, SplitFunction]:
     got = plugins.get(plugins.SPLITS, name, lambda _, value: "" if callable(value) else "it is no function")
     if got is None or not callable(got[1]):
         known = ", ".join(plugins.names(plugins.SPLITS, ())) or "none is installed"
-        raise InputError(f"split rule {name!r} is unknown; plug-ins with split rules: {known}")
+        raise InputError(f"unknown split rule {name!r}; plug-ins with split rules: {known}")
     return got[0], got[1]
 
 
@@ -45,7 +45,7 @@ def named(plugin: Plugin | None) -> Iterator[None]:
 
 def _fault_of_format(name: str, format: object) -> str:
     if not isinstance(format, Format) or not callable(format.samples) or not callable(format.writer):
-        return "it is no pipeline.export.Format(samples, writer)"
+        return "it is not a pipeline.export.Format(samples, writer)"
     missing = [part for part in _WRITER if isinstance(format.writer, type) and not hasattr(format.writer, part)]
     if missing:
         return f"its writer has no {missing[0]}; derive it from pipeline.export.Files"

@@ -22,7 +22,7 @@ def read_export(location: Path | str, endpoint_url: str | None = None) -> Manife
         bucket = Bucket(str(location), endpoint_url)
         try:
             if not bucket.exists(MANIFEST):
-                raise InputError(f"{location}/{MANIFEST}: missing; no export is there, or it is not whole")
+                raise InputError(f"{location}/{MANIFEST}: missing; there is no export, or it is incomplete")
             return parse_manifest(b"".join(bucket.read(MANIFEST)), f"{location}/{MANIFEST}")
         finally:
             bucket.close()
@@ -31,8 +31,8 @@ def read_export(location: Path | str, endpoint_url: str | None = None) -> Manife
 def release_location(root: Path | str, name: str) -> str:
     """Where a release is; raises InputError when the name cannot be one of a folder everywhere."""
     if not _NAME.fullmatch(name):
-        raise InputError(f"--release {name}: at most 64 letters, digits, dots, hyphens and underscores, a letter or "
-                         "digit first")
+        raise InputError(f"--release {name}: must have at most 64 letters, digits, dots, hyphens and underscores, "
+                         "and begin with a letter or digit")
     return f"{str(root).rstrip('/')}/{name}"
 
 
@@ -43,12 +43,13 @@ def previous_release(root: Path | str, name: str, endpoint_url: str | None = Non
     manifests = {release: _read_release(release_location(root, release), endpoint_url)
                  for release in _release_names(root, endpoint_url)}
     if manifests.get(name):
-        raise InputError(f"{location}: this release is there already, and releases are not replaced; "
-                         "choose another name")
+        raise InputError(f"{location}: this release already exists, and releases are never replaced; choose another "
+                         "name")
     releases = {release: manifest for release, manifest in manifests.items() if manifest}
     last = releases.keys() - {manifest.get("previous") for manifest in releases.values()}
     if len(last) > 1:
-        raise InputError(f"{root}: the releases {', '.join(sorted(last))} are followed by none; move all but one away")
+        raise InputError(f"{root}: several releases have no successor: {', '.join(sorted(last))}; move all but one "
+                         "away")
     return next(iter(last), "")
 
 

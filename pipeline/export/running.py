@@ -255,8 +255,8 @@ def _collect_result(source: Source, spool: Path, future: Future[Tally], faults: 
     try:
         return source, (_read_file(spool), future.result())
     except BrokenExecutor:
-        raise DemotapeError(f"demonstration {source.id!r}: the process that worked on it died (out of memory?); "
-                            "export with fewer --jobs") from None
+        raise DemotapeError(f"demonstration {source.id!r}: its process died (out of memory?); export with fewer "
+                            "--jobs") from None
     except faults as error:
         spool.unlink(missing_ok=True)
         return source, error

@@ -60,7 +60,7 @@ class Share(fields.Field[float | list[str]]):
             return value
         if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
             return float(value)
-        raise ValidationError("Neither a share from 0 to 1 nor a list of names.")
+        raise ValidationError("Must be a share from 0 to 1 or a list of names.")
 
 
 class AboutSchema(Strict):
@@ -179,7 +179,8 @@ class Rule:
         except Exception as error:  # foreign code
             raise InputError(f"demonstration {source.id!r}: {failure(plugin, error)}") from error
         if split is not None and split not in SPLITS:
-            raise InputError(f"demonstration {source.id!r}: {plugin} gave {split!r}; splits are {', '.join(SPLITS)}")
+            raise InputError(f"demonstration {source.id!r}: {plugin} returned the unknown split {split!r}; splits "
+                             f"are {', '.join(SPLITS)}")
         return split
 
     def is_held_out(self, split: str, name: str) -> bool:
@@ -202,7 +203,7 @@ def read_rule(path: Path) -> Rule:
 def make_rule(content: dict[str, Any], where: str) -> Rule:
     """The rule of what RuleSchema has read; raises InputError naming the place and the field, or the plug-in."""
     if content["valid"] + content["test_iid"] > 1:
-        raise InputError(f"{where}: field valid: valid and test_iid together are more than 1")
+        raise InputError(f"{where}: field valid: the sum of valid and test_iid is greater than 1")
     if content["by"]:
         find_split(content["by"])
     return Rule(content["seed"], content["valid"], content["test_iid"],
@@ -271,8 +272,8 @@ class LeakCheck:
         """Raise InputError for the first leak there is."""
         for (kind, name), splits in sorted(self._splits_by_value.items()):
             if leaked := splits & _TRAINED:
-                raise InputError(f"{kind} {name!r} is held out, but is in {', '.join(sorted(leaked))} too")
+                raise InputError(f"{kind} {name!r} is held out, but also occurs in {', '.join(sorted(leaked))}")
         for (kind, names), split in self._by_plugin.items():
             if all((kind, name) in self._trained for name in names):
                 raise InputError(f"{kind} {', '.join(map(repr, sorted(names)))} is in {split} by the rule "
-                                 f"{self._rule.by!r}, but is trained on too")
+                                 f"{self._rule.by!r}, but also occurs in train")

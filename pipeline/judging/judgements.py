@@ -57,19 +57,19 @@ def read_judgements(name: str, content: bytes) -> list[Judgement]:
         judgement: Judgement = validated(_value(line, where), _JUDGEMENT, where)
         key = (judgement.id, judgement.judge, judgement.host)
         if key in judgements:
-            raise InputError(f"{where}: field id: {judgement.judge} judges {judgement.id!r} in a line before, too; "
-                             "leave one of them out")
+            raise InputError(f"{where}: field id: {judgement.judge} judges {judgement.id!r} twice; delete one of the "
+                             "lines")
         judgements[key] = judgement
         if len(judgements) > MAX_LINES:
             raise InputError(f"{name}: more than {MAX_LINES:,} lines; split the file")
     if not judgements:
-        raise InputError(f"{name}: there is no judgement in it; give what demotape judge wrote with --out")
+        raise InputError(f"{name}: contains no judgement; pass the --out file of demotape judge")
     return list(judgements.values())
 
 
 def _value(line: bytes, where: str) -> Any:
     if len(line) > _LINE:
-        raise InputError(f"{where}: longer than {limits.size(_LINE)}, so no judgement")
+        raise InputError(f"{where}: longer than {limits.size(_LINE)}, so not a judgement")
     try:
         return storable(json.loads(line, object_pairs_hook=_without_duplicates))
     except (ValueError, RecursionError) as error:
@@ -80,5 +80,5 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """An object; raises ValueError for one of which a field stands there twice, as nobody knows which counts."""
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise ValueError("a field stands there twice")
+        raise ValueError("a field occurs twice")
     return members

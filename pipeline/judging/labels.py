@@ -56,7 +56,7 @@ def read_labels(path: Path) -> dict[str, bool]:
             raise InputError(f"{where}: not JSON ({error})") from None
         label = validated(read, _LABEL, where)
         if label["id"] in labels:
-            raise InputError(f"{where}: field id: {label['id']!r} is labelled twice; settle which counts")
+            raise InputError(f"{where}: field id: {label['id']!r} is labelled twice; delete one of the lines")
         labels[label["id"]] = label["success"]
     return {name: success for name, success in labels.items() if success is not None}
 

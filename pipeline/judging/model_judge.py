@@ -88,4 +88,4 @@ def _write_cached(cache: Path, request: str, answer: dict[str, Any]) -> None:
     try:
         write_atomically(_cache_path(cache, request), dump_json(answer))
     except OSError as error:
-        raise InputError(f"{cache}: nothing can be kept there ({reason(error)})") from None
+        raise InputError(f"{cache}: cannot be written ({reason(error)})") from None

@@ -43,10 +43,10 @@ def read_trajectory(path: Path, last: int, answer: str | None = None) -> Traject
     """
     recording, demonstration = open_processed(path)
     if not demonstration["task"].strip():
-        raise InputError(f"{path}: it tells no task, so nothing can be judged")
+        raise InputError(f"{path}: has no task, so it cannot be judged")
     names = select_turns(demonstration["turns"], recording.manifest.get("last_state"))[-last:]
     if not names:
-        raise InputError(f"{path}: it has no screenshot to be judged by")
+        raise InputError(f"{path}: has no screenshot, so it cannot be judged")
     pictures = tuple(_as_sent(recording.blob(name), f"{path}: screenshot {name}") for name in names)
     said = last_answer(demonstration["turns"]) if answer is None else answer
     return Trajectory(recording.id, demonstration["task"], said, pictures)

@@ -13,7 +13,7 @@ from schemas.outcome import FORMAT
 from schemas.outcome_types import Outcome, OutcomeCheck
 
 CHECKS, CHECKPOINTS = SECTIONS = ("checks", "checkpoints")
-_GONE = "field place: there is no such check any more; look at the page again"
+_GONE = "field place: this check no longer exists; reload the page"
 
 
 def check_at(outcome: Outcome, path: str) -> OutcomeCheck:
@@ -35,7 +35,7 @@ def add_check(outcome: Outcome | None, check: OutcomeCheck, name: str = "", with
         copy, siblings, index = _locate(outcome, within)
         group = _inner(siblings[index])
         if group["kind"] not in ("all", "any"):
-            raise InputError("field within: only a group takes checks")
+            raise InputError("field within: checks can only be added to a group")
         group["checks"].append(check)
         return copy
     copy = deepcopy(outcome) if outcome else {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": []}
@@ -78,12 +78,12 @@ def combine_checks(outcome: Outcome, paths: Sequence[str], kind: str) -> Outcome
     InputError for fewer than two, and for checkpoints, which hold one after the other."""
     paths = sorted(set(paths), key=lambda path: [int(part) if part.isdecimal() else 0 for part in path.split(".")])
     if kind not in ("all", "any"):
-        raise InputError("field kind: all or any")
+        raise InputError("field kind: choose all or any")
     if len(paths) < 2:
-        raise InputError("field place: tick two checks at least")
+        raise InputError("field place: select at least two checks")
     parents = {path.rpartition(".")[0] for path in paths}
     if len(parents) > 1 or parents == {CHECKPOINTS}:
-        raise InputError("field place: tick checks that stand in the same list; checkpoints hold one after the other")
+        raise InputError("field place: select checks of the same list; checkpoints are reached in order")
     group: OutcomeCheck = {"kind": kind, "checks": [check_at(outcome, path) for path in paths]}
     copy, siblings, first = _locate(outcome, paths[0])
     for path in reversed(paths):
@@ -97,7 +97,7 @@ def ungroup_check(outcome: Outcome, path: str) -> Outcome:
     copy, siblings, index = _locate(outcome, path)
     group = siblings[index]
     if group.get("kind") not in ("all", "any"):
-        raise InputError("field place: only a group can be taken apart, and none that a checkpoint or a “not” needs")
+        raise InputError("field place: only a group can be dissolved, unless a checkpoint or a “not” needs it")
     siblings[index:index + 1] = group["checks"]
     return copy
 
@@ -125,6 +125,5 @@ def _inner(entry: Any) -> Any:
 
 def _require_some(outcome: Outcome) -> Outcome:
     if not outcome["checks"]:
-        raise InputError("field checks: checkpoints alone do not say what makes the task done; "
-                         "one check at least has to hold at the end")
+        raise InputError("field checks: checkpoints alone do not decide the task; add at least one check of the end")
     return outcome

@@ -18,7 +18,7 @@ from .responses import response_holds
 from .texts import address_holds, holds, shorten
 
 MIN_SIMILARITY = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
-_ANSWER_NOT_STORED = "what was answered in the end was not kept"
+_ANSWER_NOT_STORED = "the final answer was not recorded"
 _MIN_SIDE = 7  # pixels of a side: SSIM's window
 
 
@@ -74,7 +74,7 @@ def _group(wanted: OutcomeCheck, evidence: Evidence) -> CheckResult:
         case _:
             decided = _not(parts[0].holds)
     reasons = [part.reason for part in parts if part.reason]
-    otherwise = "what must not hold does" if wanted["kind"] == "not" else ""
+    otherwise = "the negated check passes" if wanted["kind"] == "not" else ""
     return CheckResult(wanted, decided, "" if decided else "; ".join(reasons) or otherwise, parts)
 
 
@@ -125,7 +125,7 @@ def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
         return holds(wanted["match"], html.unescape(page.content()), evidence.judge)
     elements = page.elements(css)
     if not elements:
-        return False, f"no element fits {shorten(css)}"
+        return False, f"no element matches {shorten(css)}"
     name = wanted.get("attribute")
     texts = [str(element.attr(name) or "") if name else said(element) for element in elements]
     return holds(wanted["match"], "\n".join(texts), evidence.judge)
@@ -134,7 +134,7 @@ def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
 def _script(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     page = _page(wanted, evidence)
     if evidence.evaluate is None:
-        return None, "an expression needs a browser"
+        return None, "expressions require a browser"
     value = evidence.evaluate(page, wanted["expression"], wanted.get("before", []))
     return holds(wanted["match"], html.unescape(value), evidence.judge)
 
@@ -144,7 +144,7 @@ def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
     screenshot = page.picture() if css is None else None
     pictures = [screenshot] if screenshot else page.pictures(css)
     if not pictures:
-        return False, f"no picture fits {shorten(css or 'the page')}"
+        return False, f"no image matches {shorten(css or 'the page')}"
     reference = evidence.reference(wanted["picture"])
     best = max(similarity(reference, picture) for picture in pictures)
     minimum = wanted.get("least", MIN_SIMILARITY)
@@ -172,7 +172,7 @@ def similarity(first: bytes, second: bytes) -> float:
 
 def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     if evidence.requests is None:
-        return None, "the network of this session was not kept"
+        return None, "the network of this session was not recorded"
     if "events" in wanted:
         return event_holds(wanted, evidence)
     reasons = [unfit(wanted, request) for request in evidence.requests]

@@ -160,9 +160,9 @@ def of_recording(recording: Recording, answer: str | None = None) -> Evidence:
     if last and last["dom"]:
         states.append((math.inf, last))
     else:
-        notes.append("the recording does not tell how it ended: the state before its last action is looked at")
+        notes.append("the recording has no final state; the state before its last action is used")
     if not states:
-        raise InputError(f"{recording.layout.root}: no page was recorded in it")
+        raise InputError(f"{recording.layout.root}: contains no recorded page")
     blobs = {line["url"].partition("#")[0]: line["blob"] for line in recording.resources()}
 
     def resource(url: str) -> bytes | None:

@@ -41,7 +41,7 @@ class Expressions:
 def _value(browser: Browser, recording: Recording, page: PageState, expression: str, before: list[str],
            resources: Resources) -> str:
     if page.state is None:
-        raise InputError("the page was not kept, so no expression can be evaluated in it")
+        raise InputError("the page was not recorded, so expressions cannot be evaluated")
     text = render(recording, page.state, resources)
     with limit_memory(browser, SECONDS) as late:
         try:

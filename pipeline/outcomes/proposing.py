@@ -63,8 +63,8 @@ def refusal_reason(wanted: OutcomeCheck, evidence: Evidence) -> str:
     it is one, or that cannot be told."""
     end = check(wanted, evidence)
     if end.holds is False:
-        return f"it does not hold at the recorded end: {end.reason}"
-    return "it holds at the start, before anything was done" if check(wanted, evidence.at_start()).holds else ""
+        return f"it fails at the recorded end: {end.reason}"
+    return "it passes at the start, before any action" if check(wanted, evidence.at_start()).holds else ""
 
 
 def _typed_texts(turns: Iterable[Turn]) -> list[str]:

@@ -18,7 +18,7 @@ def response_holds(wanted: OutcomeCheck, answer: str) -> tuple[bool | None, str]
     """Whether an answer says what it must; None where that cannot be said."""
     response = parse_response(answer)
     if not isinstance(response, dict):
-        return False, "the answer is no JSON object with task_type, status and retrieved_data"
+        return False, "the answer is not a JSON object with task_type, status and retrieved_data"
     try:
         for name, expected in (("task_type", wanted["task_type"]), ("status", wanted["task_status"])):
             value = response.get(name, response.get("performed_operation") if name == "task_type" else None)
@@ -83,7 +83,7 @@ def _data(data: Any) -> list[Any]:
 
 def _data_hold(wanted: list[DataItem], items: list[Any], ordered: bool) -> tuple[bool | None, str]:
     if len(wanted) != len(items):
-        return False, f"{len(items)} data were answered, not {len(wanted)}"
+        return False, f"the answer has {len(items)} data, not {len(wanted)}"
     free = list(items)
     for number, item in enumerate(wanted, 1):
         looked_at = free[:1] if ordered else free

@@ -67,7 +67,7 @@ def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | N
     for alternatives in match.get("numbers", ()):
         value = _number(text)
         if value is None:
-            return False, f"{shorten(text)} is no number"
+            return False, f"{shorten(text)} is not a number"
         if not any(_compares(value, alternative) for alternative in alternatives):
             return False, f"{shorten(text)} is not {' or '.join(alternatives)}"
     if "value" in match and not (outcome := _value_holds(match, text))[0]:
@@ -75,7 +75,7 @@ def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | N
     if "fuzzy" not in match:
         return True, ""
     if judge is None:
-        return None, f"whether it means {shorten(match['fuzzy'])} is for a judge, and there is none"
+        return None, f"the meaning {shorten(match['fuzzy'])} requires a judge"
     is_similar = judge(match["fuzzy"], text)
     return is_similar, "" if is_similar else f"it does not mean {shorten(match['fuzzy'])}"
 
@@ -100,7 +100,7 @@ def _value_holds(match: Match, text: str) -> tuple[bool | None, str]:
     value = match["value"]
     try:
         return (True, "") if fits(value, text) else (False,
-                                                     f"{shorten(text)} is not the {value['type']} that is wanted")
+                                                     f"{shorten(text)} is not the expected {value['type']}")
     except Undecided as error:
         return None, str(error)
 

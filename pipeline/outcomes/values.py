@@ -105,7 +105,7 @@ def check_value(value: Value) -> None:
                 if form != form or (value["type"] == "string" and is_pattern(form)):
                     raise Unfit
             except Unfit:
-                raise InputError(f"{text!r} is no {value['type']}") from None
+                raise InputError(f"{text!r} is not a {value['type']}") from None
             except Undecided as error:
                 if value["type"] not in ("string", "list"):
                     raise InputError(f"{text!r}: {error}") from None
@@ -134,7 +134,7 @@ def _text_fits(value: Value, known: list[Any], actual: Any) -> bool:
     if "__" in str(actual) and any("http" in str(candidate) for candidate in known):
         raise Undecided("it may name a site by a placeholder")
     if value["type"] == "string" and "patterns" in value and "http" in str(actual):
-        raise Undecided("an address in a text is not held against a pattern")
+        raise Undecided("an address in a text is not compared with a pattern")
     if value["type"] == "parameter" and "patterns" in value and not all(map(str.isascii, texts)):
         raise Undecided("it holds letters that are not compared here")
     if any(pattern.match(text) if value["type"] == "parameter" else pattern.fullmatch(text) for pattern in
@@ -164,13 +164,13 @@ def _addresses(text: Any) -> list[str]:
 def _forms(kind: str, actual: Any) -> list[Any]:
     """What was given, as it is compared; a list holds alternatives."""
     if isinstance(actual, dict):
-        raise Undecided("an object stands where one value is wanted")
+        raise Undecided("an object occurs in place of a value")
     if not isinstance(actual, list):
         return [_FORMS[kind](actual)]
     if len(actual) < 2:
         raise Unfit
     if any(isinstance(entry, dict | list) for entry in actual):
-        raise Undecided("a list stands where one value is wanted")
+        raise Undecided("a list occurs in place of a value")
     return [_FORMS[kind](entry) for entry in actual]
 
 

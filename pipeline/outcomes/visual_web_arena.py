@@ -40,7 +40,7 @@ def read(content: Any, where: str, find: Find = lambda address: None, sites: Map
     """A task of a task file; `where` names it in errors. `sites`: addresses of its sites by placeholder, such as
     `__SHOPPING__`. Raises InputError that names the field."""
     if not isinstance(content, dict) or not isinstance(content.get("eval"), dict):
-        raise InputError(f"{where}: field eval: missing; this is no task of VisualWebArena")
+        raise InputError(f"{where}: field eval: missing; this is not a task of VisualWebArena")
     text = json.dumps(content)
     for name, address in (sites or {}).items():
         text = text.replace(name, json.dumps(address)[1:-1])
@@ -111,7 +111,7 @@ class _Reading:
         url, locator = str(program.get("url", "last")), str(program.get("locator", "")).strip()
         for name, value in (("url", url), ("locator", locator)):
             if value.startswith(("func:", "lambda:")):
-                return self._unknown(field, f"its {name} is a program of the benchmark's own ({value[:60]})")
+                return self._unknown(field, f"its {name} is a program of the benchmark ({value[:60]})")
         wanted = program.get("required_contents")
         if not isinstance(wanted, dict) or not wanted.keys() & set(_REQUIRED):
             raise self._wrong(f"{field}.required_contents", f"an object with {', '.join(_REQUIRED)}")
@@ -137,7 +137,7 @@ class _Reading:
         for number, query in enumerate(queries):
             field, url = f"eval.page_image_query.{number}", str(query.get("eval_image_url", "last"))
             if url.startswith("func:"):
-                checks.append(self._unknown(field, f"its address is a program of the benchmark's own ({url[:60]})"))
+                checks.append(self._unknown(field, f"its address is a program of the benchmark ({url[:60]})"))
                 continue
             if query.get("eval_vqa"):
                 checks.append(self._unknown(field, "its questions about pictures need a vision model"))
@@ -154,7 +154,7 @@ class _Reading:
             rest["least"] = query["ssim_threshold"]
         known = [digest for address in addresses if (digest := self._find(str(address)))]
         if len(known) < len(addresses):
-            reason = "the picture that it is held against is not at hand; put it beside the task"
+            reason = "the picture to compare with is missing; put it beside the task"
             missing = self._unknown(field, reason)
             if not known:
                 return missing
@@ -189,7 +189,7 @@ class _Reading:
                 case "fuzzy_match":
                     match["fuzzy"] = _joined(value)
                 case _:
-                    raise InputError(f"{self._where}: field {field}.{name}: there is no such rule")
+                    raise InputError(f"{self._where}: field {field}.{name}: unknown rule")
         return match
 
 
@@ -209,7 +209,7 @@ def write(outcome: Outcome, intent: str, start_urls: Sequence[str], task_id: int
         else:
             left.append(f"check {number + 1}: VisualWebArena has nothing for {check['kind']}")
     if not kinds:
-        raise InputError("none of the outcome checks can be said in VisualWebArena's task format")
+        raise InputError("none of the outcome checks can be expressed in VisualWebArena's task format")
     return {"sites": [], "task_id": task_id, "require_login": False, "storage_state": None,
             "start_url": AND.join(start_urls), "geolocation": None, "intent_template": intent,
             "instantiation_dict": {}, "intent": intent, "image": None, "require_reset": False,

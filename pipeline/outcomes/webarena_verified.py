@@ -263,7 +263,7 @@ class _Reading:
             if name not in self._own:
                 raise _UnsaidError(f"{name} is none of the task's sites")
             if name not in self._sites:
-                raise _UnsaidError(f"where {name} is is not known; give it with --site {name}=URL")
+                raise _UnsaidError(f"the address of {name} is unknown; pass it with --site {name}=URL")
         return self.shown(text)
 
 

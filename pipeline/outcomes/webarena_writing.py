@@ -33,11 +33,10 @@ def write(outcome: Outcome, evidence: Evidence, intent: str, start_urls: Sequenc
     placeholder. Raises InputError when nothing can be said, or a site is none of WebArena-Verified's."""
     known = [f"__{name}__" for name in SITES]
     if not sites or not set(sites) <= set(known):
-        raise InputError(f"say with --site which sites these are to be, as {known[4]}=ADDRESS; there are "
-                         f"{', '.join(known)}")
+        raise InputError(f"pass the sites with --site, as {known[4]}=ADDRESS; choose from {', '.join(known)}")
     if evidence.requests is None:
-        raise InputError("the network of this session was not kept, which WebArena-Verified looks at; record with "
-                         "--replayable")
+        raise InputError("the network of this session, which WebArena-Verified evaluates, was not recorded; record "
+                         "with --replayable")
     writing = _Writing(outcome, evidence, sites)
     entries, left = writing.entries()
     task: dict[str, Any] = {
@@ -236,7 +235,7 @@ class _Writing:
         rewritten = list(addresses)
         for address in rewritten:
             if not address.startswith(tuple(name for _, name in self._sites)):
-                raise _LeftOutError(f"{address} is on none of the sites; name its site with --site")
+                raise _LeftOutError(f"{address} belongs to none of the sites; pass its site with --site")
             if "#" in address:
                 raise _LeftOutError("requests tell no part of an address after #")
         return rewritten

@@ -6,9 +6,9 @@ from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
 
 from .texts import shorten
 
-KIND_WORDS = {"all": "All of these", "any": "Any of these", "not": "Not so", "url": "Address", "text": "Text",
+KIND_WORDS = {"all": "All of these", "any": "Any of these", "not": "Not", "url": "Address", "text": "Text",
               "picture": "Picture", "answer": "Answer", "request": "Request", "script": "Expression",
-              "response": "Structured answer", "unknown": "Not to be evaluated"}
+              "response": "Structured answer", "unknown": "Cannot be evaluated"}
 _USUAL_SIMILARITY = 0.8
 
 

@@ -47,7 +47,7 @@ def _read_tree(browser: Browser, recording: Recording, state: TurnState, resourc
             context.close()
         except PlaywrightError as error:
             if late.is_set():
-                raise InputError(f"{where}: takes the browser longer than {limits.AXTREE_SECONDS:.0f} s") from None
+                raise InputError(f"{where}: rendering took longer than {limits.AXTREE_SECONDS:.0f} s") from None
             raise InputError(f"{where}: cannot be shown ({str(error).partition(chr(10))[0][:200]})") from None
     return nodes
 

@@ -53,7 +53,7 @@ def element_of(recording: Recording, state: Mapping[str, Any], uid: str) -> Elem
     dom = state.get("dom")
     node = _find(recording.blob(dom), row["frame"], uid) if row and dom else None
     if row is None or node is None:
-        raise InputError(f"field uid: no element {uid[:80]!r} in sight at this turn")
+        raise InputError(f"field uid: no visible element {uid[:80]!r} at this turn")
     attributes = {name: value for name, value in node.attrib.items() if not name.startswith("data-demotape-")}
     return {"uid": uid, "tag": row["tag"], "role": row["role"], "name": row["name"], "text": _text(node),
             "attributes": attributes, "xpath": _xpath(node), "css": _css(node), "frame": row["frame"],

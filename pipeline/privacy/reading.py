@@ -36,7 +36,7 @@ def need_recogniser() -> None:
         import onnxruntime  # noqa: F401
         import rapidocr  # noqa: F401
     except ImportError:
-        raise InputError("--ocr: needs RapidOCR; install it with pip install 'demotape[ocr]', or leave the option out"
+        raise InputError("--ocr requires RapidOCR; install it with: pip install 'demotape[ocr]'"
                          ) from None
 
 

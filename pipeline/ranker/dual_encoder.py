@@ -36,7 +36,7 @@ def ready(folder: Path) -> None:
     trained, as the libraries are not installed."""
     need_training()
     if folder.exists() and not (folder / _A_MODEL).is_file():
-        raise InputError(f"{folder}: there is something else than a model; give another --output")
+        raise InputError(f"{folder}: contains files that are not a model; choose another --output")
 
 
 def need_training() -> None:
@@ -46,8 +46,8 @@ def need_training() -> None:
         import datasets  # noqa: F401
         import sentence_transformers  # noqa: F401
     except ImportError as error:
-        raise InputError(f"a dual encoder is trained by sentence-transformers ({error}); install it with: "
-                         "pip install 'demotape[encoder]'") from None
+        raise InputError(f"a dual encoder requires sentence-transformers ({error}); install it with: pip install "
+                         "'demotape[encoder]'") from None
 
 
 def fit(base: str, learned: Iterable[Choice], valid: Iterable[Choice], folder: Path, *, seed: int, epochs: int,

@@ -52,16 +52,16 @@ def splits_of(folder: Path) -> dict[str, list[str]]:
         splits = json.loads(read_inside(path, limits.BLOB))
         return {str(split): [str(name) for name in names] for split, names in splits.items()}
     except OSError:
-        raise InputError(f"{folder}: no export in the format weblinx: it has no splits.json") from None
+        raise InputError(f"{folder}: not an export in the format weblinx: splits.json is missing") from None
     except _FAULTS:
-        raise InputError(f"{path}: not the names of demonstrations by split") from None
+        raise InputError(f"{path}: must contain the names of demonstrations by split") from None
 
 
 def choices(folder: Path, name: str) -> Iterator[Choice]:
     """The turns of one demonstration that act on an element of a page that is there; raises InputError for a damaged
     one."""
     if Path(name).name != name:
-        raise InputError(f"{folder}: splits.json: {name[:80]!r} is no demonstration of the export")
+        raise InputError(f"{folder}: splits.json: {name[:80]!r} is not a demonstration of the export")
     root = folder / "demonstrations" / name
     try:
         history = History()

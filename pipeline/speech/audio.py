@@ -45,12 +45,12 @@ def samples_of(track: Track) -> np.ndarray:
         middle = len(sound) // 4
         begins = middle if frame.pts is None else round(frame.pts * float(frame.time_base or 0) * RATE)
         if begins > limits.SOUND_SECONDS * RATE or middle > limits.SOUND_SECONDS * RATE:
-            raise InputError(f"{track.path}: its sound is longer than {limits.SOUND_SECONDS // 3600} hours; cut it")
+            raise InputError(f"{track.path}: its sound is longer than {limits.SOUND_SECONDS // 3600} hours; shorten it")
         if begins - middle > _GAP * RATE:
             sound.extend(bytes(4 * (begins - middle)))
         sound.extend(frame.to_ndarray().tobytes())
     if not sound:
-        raise InputError(f"{track.path}: nothing of its sound (track {track.number}) can be decoded")
+        raise InputError(f"{track.path}: its sound (track {track.number}) cannot be decoded")
     return np.frombuffer(sound, np.float32)
 
 
@@ -81,6 +81,6 @@ def _open(path: Path):
     try:
         return av.open(str(path))
     except av.FFmpegError as error:
-        raise InputError(f"{path}: not a video that can be read ({reason(error)})") from None
+        raise InputError(f"{path}: not a readable video ({reason(error)})") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({reason(error)})") from None

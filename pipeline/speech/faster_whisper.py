@@ -24,15 +24,16 @@ def load(model: str | None) -> "Callable[[np.ndarray, Track], Iterator[Segment]]
     try:
         from faster_whisper import WhisperModel
     except ImportError:
-        raise InputError("--recogniser faster-whisper needs a package; install it with: pip install 'demotape[speech]'"
+        raise InputError("--recogniser faster-whisper requires a package; install it with: pip install "
+                         "'demotape[speech]'"
                          ) from None
     if not model:
-        raise InputError("--recogniser faster-whisper needs a model; give the folder of one with --speech-model")
+        raise InputError("--recogniser faster-whisper requires a model; pass its folder with --speech-model")
     folder = _folder(model)
     try:
         whisper = WhisperModel(str(folder), local_files_only=True)
     except (RuntimeError, ValueError, OSError) as error:
-        raise InputError(f"{folder}: no model that faster-whisper can load ({error})") from None
+        raise InputError(f"{folder}: not a model that faster-whisper can load ({error})") from None
 
     def recognise(samples: "np.ndarray", track: "Track") -> Iterator[Segment]:
         segments, _ = whisper.transcribe(samples, vad_filter=True)
@@ -51,8 +52,10 @@ def _folder(model: str) -> Path:
         try:
             folder = Path(download_model(model, local_files_only=True))
         except (ValueError, OSError) as error:
-            raise InputError(f"--speech-model {model}: no such folder, nor a model of that name on this machine "
-                             f"({type(error).__name__}); nothing is downloaded: put the model there first") from None
+            raise InputError(f"--speech-model {model}: not a folder and not the name of a model on this machine "
+                             f"({type(error).__name__}); models are never downloaded: install the model "
+                             "first") from None
     if not (folder / _TOKENIZER).is_file():
-        raise InputError(f"{folder}: holds no {_TOKENIZER}; give the whole folder of a model in CTranslate2's format")
+        raise InputError(f"{folder}: contains no {_TOKENIZER}; pass the complete folder of a model in CTranslate2's "
+                         "format")
     return folder

@@ -44,7 +44,7 @@ class InstalledRecogniser:
         try:
             for segment in recogniser(samples, track):
                 if wrong := _wrong(segment):
-                    raise InputError(f"{track.path}: {self._package()} gave {wrong}")
+                    raise InputError(f"{track.path}: {self._package()} returned {wrong}")
                 yield segment
         except InputError:
             raise
@@ -77,17 +77,17 @@ def find(name: str) -> InstalledRecogniser:
     got = plugins.get(plugins.RECOGNISERS, name, lambda _, value: "" if callable(value) else "it is no function")
     if got is None or not callable(got[1]):
         known = ", ".join([*OWN, *plugins.names(plugins.RECOGNISERS, OWN)])
-        raise InputError(f"recogniser {name!r} is unknown; choose one of {known}")
+        raise InputError(f"unknown recogniser {name!r}; choose one of {known}")
     return InstalledRecogniser(name, str(got[0]), got[0], got[1])
 
 
 def _wrong(segment: object) -> str:
     """What is not as the contract has it; empty when all is."""
     if not isinstance(segment, Segment) or not isinstance(segment.text, str):
-        return "something that is no Segment with a text"
+        return "a value that is not a Segment with a text"
     if segment.speaker is not None and not isinstance(segment.speaker, str):
-        return "a segment whose speaker is no text"
+        return "a segment whose speaker is not a text"
     numbers = all(isinstance(time, int | float) and math.isfinite(time) for time in (segment.start, segment.end))
     if not numbers or not 0 <= segment.start <= segment.end:
-        return "a segment whose times are none"
+        return "a segment with invalid times"
     return ""

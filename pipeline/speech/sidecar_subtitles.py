@@ -18,8 +18,9 @@ def sidecar_subtitles(video: Path) -> Path | None:
     plain = [path for path in paths if path.stem == video.stem]
     chosen = plain or paths
     if len(chosen) > 1:
-        raise InputError(f"{video}: {' and '.join(path.name for path in chosen)} lie beside it; give one of them with "
-                         "--speech, or --without-speech")
+        raise InputError(f"{video}: several subtitle files beside the video: "
+                         f"{' and '.join(path.name for path in chosen)}; choose one with --speech, or pass "
+                         "--without-speech")
     return chosen[0] if chosen else None
 
 

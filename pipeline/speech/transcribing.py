@@ -29,7 +29,7 @@ def transcribe(video: Path, digest: str, recogniser: str, model: str | None, fol
         return path
     tracks = tracks_of(video)
     if not tracks:
-        raise InputError(f"{video}: holds no sound, so there is no speech to recognise; leave --recogniser out")
+        raise InputError(f"{video}: has no sound, so --recogniser cannot be used")
     loaded = installed.load_model(model)
     segments = [(_speaker(segment, track, len(tracks)), segment) for track in tracks
                 for segment in installed.segments(loaded, samples_of(track), track)]

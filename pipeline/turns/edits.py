@@ -46,7 +46,7 @@ def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequen
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
         raise InputError(f"edit: nothing to {edit['op']}")
     if len(joined) != edit.get("edits", 0):
-        raise InputError(f"edit: field edits: must be {len(joined)}, which is how many follow")
+        raise InputError(f"edit: field edits: must be {len(joined)}, the number of edits that follow")
     log = [*edits, edit, *joined]
     return log, apply_edits(turns, log)
 
@@ -183,7 +183,7 @@ def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
     turns = [*fold.turns, *other.turns]
     said = {turn["id"] for turn in turns if turn["type"] == "chat"}
     if twice := {turn["id"] for turn in fold.turns} & {turn["id"] for turn in other.turns}:
-        raise InputError(f"{where}: field other: both have a turn {min(twice)!r}")
+        raise InputError(f"{where}: field other: both contain a turn {min(twice)!r}")
     replies = {turn["id"]: turn["reply_to"] for turn in following if turn["type"] == "chat" and "reply_to" in turn}
     fold.turns = [turn if turn["type"] == "browser" or replies.get(turn["id"]) not in said
                   else {**turn, "reply_to": replies[turn["id"]]} for turn in turns]
@@ -238,9 +238,9 @@ def _turn_index(turns: list[Turn], name: str, where: str, field: str) -> int:
 def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     added = edit["added"]
     if added["id"] != edit["turn"]:
-        raise InputError(f"{where}: field added: must have the id that field turn names")
+        raise InputError(f"{where}: field added: must have the id in the field turn")
     if any(turn["id"] == added["id"] for turn in turns):
-        raise InputError(f"{where}: field turn: there is a turn {added['id']!r} already")
+        raise InputError(f"{where}: field turn: a turn {added['id']!r} already exists")
     if added["type"] == "browser":
         _require_manual(added, where)
     answered = added.get("reply_to")
@@ -252,16 +252,17 @@ def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
 def _require_manual(added: BrowserTurn, where: str) -> None:
     """Raises InputError for an action that cannot be one that no event tells of."""
     if added["intent"] not in BY_HAND:
-        raise InputError(f"{where}: field added.intent: {added['intent']} cannot be added; {', '.join(BY_HAND)} can")
+        raise InputError(f"{where}: field added.intent: {added['intent']} cannot be added; choose one of "
+                         f"{', '.join(BY_HAND)}")
     if added["events"]:
-        raise InputError(f"{where}: field added.events: must be empty, as no event tells of an added action")
+        raise InputError(f"{where}: field added.events: must be empty, because an added action has no events")
     if not added["state"] or not added["element"]:
-        raise InputError(f"{where}: field added: needs the state in which the action is seen, and its element")
+        raise InputError(f"{where}: field added: requires the state of the action, and its element")
     if added["intent"] == "change" and not added["arguments"]:
-        raise InputError(f"{where}: field added.arguments: a change needs a value, a label or whether it is checked")
+        raise InputError(f"{where}: field added.arguments: a change requires a value, a label or checked")
     for name, value in added["arguments"].items():
         if isinstance(value, str) and len(value) > limits.ADDED_TEXT:
-            raise InputError(f"{where}: field added.arguments.{name}: {limits.ADDED_TEXT} characters at most")
+            raise InputError(f"{where}: field added.arguments.{name}: must have at most {limits.ADDED_TEXT} characters")
 
 
 def _merge(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
@@ -287,7 +288,7 @@ def _split(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
             or not set(added["events"]) < set(turn["events"])):
         raise InputError(f"{where}: field added: must be typing with some of the events of the turn that is split")
     if any(existing["id"] == added["id"] for existing in turns):
-        raise InputError(f"{where}: field added: there is a turn {added['id']!r} already")
+        raise InputError(f"{where}: field added: a turn {added['id']!r} already exists")
     later = set(added["events"])
     events = [event for event in turn["events"] if event not in later]
     first = validated(turn | {"arguments": edit["arguments"], "events": events}, _SCHEMAS["browser"], where)
@@ -297,7 +298,7 @@ def _split(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
 def _part(turns: list[Turn], index: int, op: str, where: str) -> list[Turn]:
     """The turns on one side of a split; what answers one on the other side is no reply any more."""
     if index == 0:
-        raise InputError(f"{where}: field turn: nothing stands before this turn, so nothing can be split there")
+        raise InputError(f"{where}: field turn: this is the first turn, so the demonstration cannot be split here")
     remaining = turns[:index] if op == "end_before" else turns[index:]
     said = {turn["id"] for turn in remaining if turn["type"] == "chat"}
     return [turn if turn["type"] == "browser" or turn.get("reply_to", turn["id"]) in said else _no_reply(turn)
@@ -335,7 +336,7 @@ def _settle(turn: _Unchecked, edit: Edit) -> _Unchecked:
 
 def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
     if not turn.get("state"):
-        raise InputError("edit: field turn: this turn has no state that a picture could belong to")
+        raise InputError("edit: field turn: this turn has no state, so it cannot have a screenshot")
     state = turn["state"]
     captured = state.get("screenshot_taken", state["screenshot"])  # the first one that was taken stays known
     return turn | {"state": state | {

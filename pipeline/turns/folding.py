@@ -373,5 +373,5 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     if not events and context.recording.broken_lines:
         raise InputError(next(iter(context.recording.broken_lines.values())))
     if not events:
-        raise InputError(f"{context.recording.layout.root}: the recording holds no events; nothing to process")
+        raise InputError(f"{context.recording.layout.root}: the recording contains no events")
     return {**demonstration, "turns": [*fold(events)]}

@@ -31,9 +31,9 @@ from .targets import AttachedTargets, Targets
 
 _SETTLE = 5.0  # seconds that a page's last requests may take after the recording's end
 _ANSWERED = 10.0  # seconds that pages have to take a script up and to give it back; one that hangs never does
-_NO_ADDRESS = ("the recorder cannot reach the browser but through Playwright, which tells of new pages only after they "
-               "have begun: their first events may be missing; start it with recorder.browser.launch or "
-               "--remote-debugging-port, or give its address as cdp=")
+_NO_ADDRESS = ("the recorder reaches the browser only through Playwright, which reports new pages after they have "
+               "started: their first events may be missing; start the browser with recorder.browser.launch or "
+               "--remote-debugging-port, or pass its address as cdp=")
 _EMPTY = ("about:", "chrome:")  # addresses of a tab that shows nothing yet
 _TICK = 1.0  # seconds between looks whether the machine slept and which exchanges can be written
 
@@ -250,7 +250,7 @@ class Recorder:
             self._builder.release()
 
     def _on_error(self, error: Exception) -> None:
-        self._builder.on_lost(f"something that the browser told could not be taken in ({type(error).__name__})")
+        self._builder.on_lost(f"an event of the browser could not be recorded ({type(error).__name__})")
 
     def _on_failure(self) -> None:
         self._loop.call_soon_threadsafe(self.stopped.set)

@@ -212,7 +212,7 @@ class Tab(TabState):
         except ProtocolError:
             pass
         except Exception as error:
-            self._observer.on_lost(f"something of tab {self.number} could not be taken in ({type(error).__name__})")
+            self._observer.on_lost(f"an event of tab {self.number} could not be recorded ({type(error).__name__})")
 
     def _on_binding(self, session: Session, event: dict[str, Any]) -> None:
         if event["name"] != BINDING:

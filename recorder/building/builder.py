@@ -146,9 +146,9 @@ class RecordingBuilder:
         if not self._running:
             raise self.failed or InputError("chat: nothing is being recorded")
         if self.paused:
-            raise InputError("chat: the recording is paused; go on first")
+            raise InputError("chat: the recording is paused; resume it first")
         if not (said := self._secrets.in_text(utterance.strip())):
-            raise InputError("chat: nothing was said")
+            raise InputError("chat: the utterance is empty")
         line: ChatLine = {"time": self.elapsed, "speaker": speaker, "utterance": said}
         validated(line, ChatLineSchema(), "chat")
         self._writer_thread.submit(lambda: self._writer.chat(line))

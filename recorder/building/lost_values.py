@@ -32,7 +32,7 @@ class LostValues:
 
     def add_error(self, error: Exception) -> None:
         """One more, lost to this error, of which only its kind is told: its text may hold what the page holds."""
-        self.add(f"a value could not be taken in or written ({type(error).__name__})")
+        self.add(f"a value could not be recorded ({type(error).__name__})")
 
     def succeeds(self, work: Callable[[], None]) -> bool:
         """Do `work`; returns whether it could be done."""

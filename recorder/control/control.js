@@ -19,7 +19,7 @@ globalThis.control = (function () {
     ({ paused } = now);
     running = true;
     zero = performance.now() - now.elapsed * 1000;
-    part.state.textContent = paused ? "Paused: nothing is kept" : "Recording";
+    part.state.textContent = paused ? "Paused: not recording" : "Recording";
     part.sign.className = paused ? "sign paused" : "sign recording";
     part.pause.firstChild.data = paused ? "Resume " : "Pause ";
     part.pause.classList.toggle("primary", paused);
@@ -99,7 +99,7 @@ globalThis.control = (function () {
   }, 250);
 
   ask("start").then((now) => {
-    part.task.textContent = now.task || "No task given";
+    part.task.textContent = now.task || "No task";
     showState(now);
     started = true;
   });

@@ -35,14 +35,14 @@ async def connect(context: BrowserContext, address: str | None = None) -> tuple[
         connection = await Connection.open(await websocket)
     except (ProtocolError, PlaywrightError, OSError, ValueError, LookupError) as error:
         if address:
-            raise InputError(f"{_without_secrets(address)}: no Chromium answers there ({_line(error)})") from None
+            raise InputError(f"{_without_secrets(address)}: no Chromium responds ({_line(error)})") from None
         return None
     with suppress(ProtocolError):
         if context_id := await _context_id(connection, context):
             return connection, context_id
     await connection.close()
     if address:
-        raise InputError(f"{_without_secrets(address)}: another browser than the context's answers there")
+        raise InputError(f"{_without_secrets(address)}: this is not the browser of the context")
     return None
 
 

@@ -32,7 +32,7 @@ class Package:
         try:
             self._zip = zipfile.ZipFile(open_named(self.path))
         except FileNotFoundError:
-            raise InputError(f"{path}: there is no such file") from None
+            raise InputError(f"{path}: no such file") from None
         except _BROKEN as error:
             raise InputError(f"{path}: not a package of the extension ({error})") from None
         try:
@@ -73,7 +73,7 @@ class Package:
         content = parse_line(raw, "package line", self._version, where)
         kind = content.get("kind") if isinstance(content, dict) else None
         if not isinstance(kind, str) or kind not in _LINE_SCHEMAS:
-            raise InputError(f"{where}: field kind: {str(kind)[:40]!r} is none")
+            raise InputError(f"{where}: field kind: unknown kind {str(kind)[:40]!r}")
         line = validated(content, _LINE_SCHEMAS[kind], where)
         if line["n"] != number:
             raise InputError(f"{where}: field n: {line['n']} instead of {number}; lines are missing or out of order")
@@ -94,7 +94,8 @@ class Package:
         if len(entries) > limits.ENTRIES:
             raise InputError(f"{self.path}: more than {limits.ENTRIES} files in it")
         if odd := next((entry for entry in entries if entry.compress_type not in _PACKINGS), None):
-            raise InputError(f"{self.path}: {odd.filename[:80]!r}: packed in a way that the extension does not use")
+            raise InputError(f"{self.path}: {odd.filename[:80]!r}: compressed with a method that the extension does "
+                             "not use")
         if _MANIFEST not in self._zip.NameToInfo:
             raise InputError(f"{self.path}: not a package of the extension (it has no {_MANIFEST})")
         return parse(self._content(_MANIFEST, limits.MANIFEST), PackageSchema(), f"{self.path}: {_MANIFEST}")
@@ -107,7 +108,7 @@ class Package:
         if names.keys() != expected or names.total() != len(expected):
             odd = next((name for name, count in names.items() if name not in expected or count > 1), None)
             raise InputError(f"{self.path}: {min(expected - names.keys())}: is missing" if odd is None
-                             else f"{self.path}: {odd[:80]!r} does not belong into a package")
+                             else f"{self.path}: {odd[:80]!r} is not a file of a package")
         if sum(entry.file_size for entry in entries) > limits.PACKAGE:
             raise InputError(f"{self.path}: larger than {limits.size(limits.PACKAGE)} when unpacked")
         for entry in entries:
@@ -115,7 +116,7 @@ class Package:
                 raise InputError(f"{self.path}: {entry.filename}: {entry.file_size} bytes instead of "
                                  f"{self._files[entry.filename]['size']}")
             if entry.file_size > limits.RATIO * max(entry.compress_size, 1024):
-                raise InputError(f"{self.path}: {entry.filename}: packed too tightly to be a recording")
+                raise InputError(f"{self.path}: {entry.filename}: its compression ratio is too high for a recording")
 
     def _raw_lines(self) -> Iterator[bytes]:
         """Lines of the journal; at the end it is known whether it is what the manifest says."""

@@ -54,8 +54,8 @@ def receive(package: Path | str, directory: Path | str, name: str | None = None)
         try:
             receiver.replay()
         except (KeyError, IndexError, RecursionError, OverflowError):  # what no schema could see
-            raise InputError(f"{source.path}: cannot be made into a recording; what its journal tells does not fit "
-                             "together") from None
+            raise InputError(f"{source.path}: cannot be converted into a recording; its journal is "
+                             "inconsistent") from None
         finally:
             builder.abandon()
     if builder.failed:
@@ -144,7 +144,7 @@ class _Receiver:
         self._pictures, self._committed = self._source.late_lines()
         for line in self._source.lines():
             if (line["kind"] == "begin") != (line["n"] == 1) or self._ended:
-                raise InputError(f"{self._where(line)}: field kind: {line['kind']} does not belong here")
+                raise InputError(f"{self._where(line)}: field kind: {line['kind']} is not allowed here")
             self._now, before = max(self._now, line["at"]), self.builder.last_event
             getattr(self, f"_on_{line['kind']}")(line)
             if self.builder.last_event > before:
@@ -192,7 +192,7 @@ class _Receiver:
         if snapshot := message["snapshot"]:
             self._note_viewport(snapshot, message["path"])
             if fault := tab.fault(snapshot):
-                self.builder.on_lost(f"line {line['n']} of the journal: {fault}; the page's state is left out")
+                self.builder.on_lost(f"line {line['n']} of the journal: {fault}; the page's state is skipped")
                 message["snapshot"] = None
         picture = self._paint(line, tab if message["snapshot"] and message["type"] != "snapshot" else None)
         self.builder.on_message(tab, message, picture)
@@ -246,7 +246,7 @@ class _Receiver:
 
     def _tab(self, line: Mapping[str, Any], field: str = "tab") -> _Tab:
         if not 1 <= line[field] <= len(self.builder.tabs):
-            raise InputError(f"{self._where(line)}: field {field}: there is no tab {line[field]}")
+            raise InputError(f"{self._where(line)}: field {field}: unknown tab {line[field]}")
         return self.builder.tabs[line[field] - 1]
 
     def _paint(self, line: Mapping[str, Any], acted_in: _Tab | None = None) -> PaintedFrame | None:

@@ -40,7 +40,7 @@ def start_of(recording: Recording) -> tuple[str, State | None]:
         for url in (shown, str(event["data"].get("url", "")) if event["type"] == "navigate" else ""):
             if url.startswith(("http://", "https://")):
                 return url, state
-    raise InputError(f"{recording.layout.root}: no page was recorded in it")
+    raise InputError(f"{recording.layout.root}: contains no recorded page")
 
 
 def scored(outcome: Outcome, run: Path, answer: str) -> Score:
@@ -139,9 +139,9 @@ class Environment:
         """End the run and hold the outcome checks against it, and keep the answer in its recording; with `ended` false
         it goes on, and what it has come to is scored. Raises InputError without checks, DemotapeError without a run."""
         if self._outcome is None:
-            raise InputError(f"{self._recording.layout.outcome}: there are no outcome checks to score by")
+            raise InputError(f"{self._recording.layout.outcome}: no outcome checks")
         if self._recorder is None:
-            raise DemotapeError("no run is going on; reset begins one")
+            raise DemotapeError("no run; start one with reset")
         run = self._recorder.directory
         if ended:
             with suppress(DemotapeError):  # nothing was answered, or the page has paused it: nothing is kept then

@@ -49,7 +49,7 @@ def read_har(path: Path) -> Archive:
             if record := _read(entry, time, path.parent, tabs, partial(_note, notes, number)):
                 read.append(record)
         except (_Unreadable, ValueError, OverflowError, RecursionError) as error:
-            notes.append(f"entry {number}: {error}; left out")
+            notes.append(f"entry {number}: {error}; skipped")
     read.sort(key=lambda record: record.time)
     started = next((record.time for record in read if record.time), 0.0)
     exchanges = [replace(record, number=number, time=_since(started, record.time))
@@ -69,9 +69,9 @@ def _entries(path: Path) -> list[Any]:
     try:
         document = json.loads(read_named(path, limits.HAR))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}); a HAR is") from None
+        raise InputError(f"{path}: not JSON ({error}); not a HAR") from None
     if not isinstance(document, dict) or not isinstance(document.get("log"), dict):
-        raise InputError(f"{path}: field log: missing; a HAR has it")
+        raise InputError(f"{path}: field log: missing; not a HAR")
     entries = document["log"].get("entries")
     if not isinstance(entries, list):
         raise InputError(f"{path}: field log.entries: has to be a list")
@@ -177,7 +177,7 @@ def _body(request: dict[str, Any], note: Callable[[str], None]) -> bytes | None:
         if post_data.get("encoding") != "base64":
             return _utf8(text)
         if (content := _unpacked(text)) is None:
-            note("field request.postData.text: not base64; taken for text")
+            note("field request.postData.text: not base64; read as text")
         return _utf8(text) if content is None else content
     params = post_data.get("params")
     fields = [field for field in (params if isinstance(params, list) else ()) if isinstance(field, dict)]
@@ -207,7 +207,7 @@ def _answer(response: dict[str, Any], status: int, folder: Path, note: Callable[
     if isinstance(text, str) and content_data.get("encoding") == "base64":
         content = _unpacked(text)
         if content is None:
-            note("field response.content.text: not base64; its content is left out")
+            note("field response.content.text: not base64; its content is skipped")
         return partial(_constant, content), _typed(headers, content_data)
     if isinstance(text, str) and (text or "_file" not in content_data):
         return partial(_constant, _utf8(text)), _in_utf8(_typed(headers, content_data), text)
@@ -224,11 +224,11 @@ def _constant(content: bytes | None) -> bytes | None:
 def _read_sidecar(folder: Path, name: str, note: Callable[[str], None]) -> Callable[[], bytes | None]:
     """What reads a content that lies in a file beside the HAR."""
     if not name or name != Path(name).name or set(name) & set("/\\:\0") or name in (".", ".."):
-        note("field response.content._file: no plain name of a file beside the HAR; its content is left out")
+        note("field response.content._file: not the plain name of a file beside the HAR; its content is skipped")
         return partial(_constant, None)
     path = folder / name
     if path.is_symlink() or not path.is_file():
-        note(f"field response.content._file: no file {name!r} beside the HAR; its content is left out")
+        note(f"field response.content._file: no file {name!r} beside the HAR; its content is skipped")
         return partial(_constant, None)
     return partial(_read_file, path)
 

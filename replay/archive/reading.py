@@ -24,8 +24,8 @@ def read_archive(path: Path) -> Archive:
 def read_recording(recording: Recording) -> Archive:
     """The network that a recording kept; raises InputError when it kept none, or what it kept cannot be read."""
     if not recording.layout.network.exists():
-        raise InputError(f"{recording.layout.root}: its network was not kept, so it cannot be served again; "
-                         "record with --replayable")
+        raise InputError(f"{recording.layout.root}: its network was not recorded, so it cannot be served; record "
+                         "with --replayable")
     return archive_of(recording)
 
 

@@ -44,7 +44,7 @@ def check_warcio() -> None:
     try:
         import warcio.warcwriter  # noqa: F401
     except ImportError:
-        raise InputError("WARC and WACZ need the package warcio: pip install 'demotape[wacz]'") from None
+        raise InputError("WARC and WACZ require warcio; install it with: pip install 'demotape[wacz]'") from None
 
 
 def read_warc(path: Path) -> Archive:
@@ -74,7 +74,7 @@ def read_wacz(path: Path) -> Archive:
                     with packed.open(entry) as warc:
                         has_records |= records.read(warc, f"{name[:200]}, ")
                 except _BROKEN_ZIP as error:
-                    records.note(name[:200], f"damaged ({error}); the rest of it is left out")
+                    records.note(name[:200], f"damaged ({error}); the rest of it is skipped")
         if not has_records and not records.answers:
             raise InputError(f"{path}: not a WACZ (no record was found in its folder archive)")
         _check(packed, entries, records)
@@ -106,15 +106,15 @@ def _entries(path: Path, packed: zipfile.ZipFile, records: Records) -> dict[str,
         if name.startswith(("/", "\\")) or re.search(r"[\\:\x00-\x1f]", name) or ".." in name.split("/"):
             wrong = "no plain name within the WACZ"
         elif name in entries:
-            wrong = "there twice; the first one counts, the other is"
+            wrong = "it occurs twice; only the first is used, the other is"
         elif entry.compress_type not in _PACKINGS or entry.flag_bits & 1:
-            wrong = "encrypted or packed in a way that is not known"
+            wrong = "encrypted or compressed with an unknown method"
         elif entry.file_size > limits.RATIO * max(entry.compress_size, _SLACK):
-            wrong = "packed too tightly to be a recording"
+            wrong = "its compression ratio is too high for a recording"
         elif size + entry.file_size > limits.PACKAGE:
             wrong = f"with it, the WACZ is larger than {limits.size(limits.PACKAGE)}"
         if wrong:
-            records.note(repr(name[:200]), f"{wrong}; left out" if not wrong.endswith(" is") else f"{wrong} left out")
+            records.note(repr(name[:200]), f"{wrong}; skipped" if not wrong.endswith(" is") else f"{wrong} skipped")
             continue
         size += entry.file_size
         entries[name] = entry
@@ -127,9 +127,9 @@ def _file(packed: zipfile.ZipFile, entry: zipfile.ZipInfo, records: Records) -> 
         with packed.open(entry) as file:
             return read_all(file, limits.JSON, Path(entry.filename[:200]))
     except InputError as error:
-        records.note(entry.filename[:200], f"{str(error).rpartition(': ')[2]}; left out")
+        records.note(entry.filename[:200], f"{str(error).rpartition(': ')[2]}; skipped")
     except _BROKEN_ZIP as error:
-        records.note(entry.filename[:200], f"damaged ({error}); left out")
+        records.note(entry.filename[:200], f"damaged ({error}); skipped")
     return b""
 
 
@@ -148,7 +148,7 @@ def _pages(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records
 def _check(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records: Records) -> None:
     """Note which WARCs are not what the package says."""
     if _PACKAGE not in entries:
-        records.note(_PACKAGE, "missing; whether the files are whole is not known")
+        records.note(_PACKAGE, "missing; the integrity of the files is unknown")
         return
     content = _file(packed, entries[_PACKAGE], records)
     package = _json(content, _PACKAGE, records) if content else None
@@ -181,7 +181,7 @@ def _json(content: bytes, where: str, records: Records) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        records.note(where, f"not JSON ({error}); left out")
+        records.note(where, f"not JSON ({error}); skipped")
         return None
 
 
@@ -209,7 +209,7 @@ def _archive(records: Records, pages: frozenset[str]) -> Archive:
             since = max(0.0, round(time - started, 6))
             exchanges.append(_exchange(len(exchanges) + 1, since, answer, request, pages))
         except Broken as error:
-            records.note(_either(answer, request).where, f"{error}; left out")
+            records.note(_either(answer, request).where, f"{error}; skipped")
     return Archive(tuple(exchanges), (), started, records.all_notes())
 
 
@@ -236,7 +236,7 @@ def _resolve(records: Records) -> None:
         original = ((by_id.get(refers) if refers else None) or (by_digest.get(digest) if digest else None)
                     or by_location.get((target, meant.time)) or by_address.get(target))
         if original is None:
-            records.note(record.where, "the record that has its content is missing; it is left out")
+            records.note(record.where, "the record with its content is missing; it is skipped")
             continue
         record.content = original.content
         record.head = record.head or original.head
@@ -280,7 +280,7 @@ def _exchange(number: int, time: float, answer: Record | None, request: Record |
     metadata = _own_metadata(answer, request)
     method = request.head.first.upper() if request and request.head else "GET"
     if not _METHOD.fullmatch(method):
-        raise Broken("it has no method of HTTP")
+        raise Broken("it has no HTTP method")
     headers = request.head.headers if request and request.head else ()
     status, text, answer_headers = _status(answer) if answer else (0, "", ())
     url = _either(answer, request).address.partition("#")[0]
@@ -304,11 +304,11 @@ def _status(answer: Record) -> tuple[int, str, Headers]:
     """Status, the text beside it, and the headers that are true of the content as it is here."""
     if answer.head is None:
         if answer.kind != "resource":
-            raise Broken("it has no headers of HTTP")
+            raise Broken("it has no HTTP headers")
         return 200, "", (("Content-Type", answer.field("Content-Type") or "application/octet-stream"),)
     status, _, text = answer.head.rest.partition(" ")
     if not answer.head.first.upper().startswith("HTTP") or not re.fullmatch(r"[0-9]{3}", status) or status == "000":
-        raise Broken("it is no answer of HTTP")
+        raise Broken("it is not an HTTP response")
     headers = tuple((name, value) for name, value in answer.head.headers if name.lower() not in _OF_THE_WIRE)
     return int(status), text.strip(), headers
 

@@ -81,7 +81,7 @@ class _Store:
         digest = hashlib.sha256(content).digest()
         if digest not in self._known:
             if self._size + len(content) > limits.PACKAGE:
-                raise Broken(f"the contents are more than {limits.size(limits.PACKAGE)} in all")
+                raise Broken(f"the contents are larger than {limits.size(limits.PACKAGE)} in total")
             with self._lock:
                 self._file.seek(self._size)
                 self._file.write(content)
@@ -126,13 +126,13 @@ class Records:
             number += 1
             where = f"{name}record {number}"
             if number > limits.ENTRIES or self._read + stream.work > limits.PACKAGE:
-                self.note(where, "too much for one archive; it and the rest are left out")
+                self.note(where, "the archive is too large; this record and the rest are skipped")
                 has_records = True
                 break
             offset = None
             try:
                 if not begins_record(line):
-                    raise Broken("it does not begin as a record")
+                    raise Broken("not a record")
                 fields = _headers(stream, line)
                 offset = stream.at
                 record = self._record(stream, fields, where)
@@ -140,7 +140,7 @@ class Records:
                 self._add(record)
                 has_records = True
             except Broken as error:
-                self.note(where, f"{error}; left out")
+                self.note(where, f"{error}; skipped")
                 line = self._skipped(stream, offset)
         self._read += stream.work
         return has_records
@@ -188,12 +188,12 @@ class Records:
         if block.limit:
             raise Broken(wrong or "cut off")
         if wrong:
-            self.note(where, f"{wrong}; left out")
+            self.note(where, f"{wrong}; skipped")
         return record
 
     def _content_of(self, record: Record, block: Any, stream: Stream) -> Record | None:
         if record.kind == "continuation":
-            raise Broken("a part of another record, which is not put together")
+            raise Broken("a segment of another record; segments are not supported")
         if record.kind not in _OF_HTTP or not record.address.lower().startswith(("http://", "https://")):
             return None
         if record.kind != "resource":
@@ -203,7 +203,7 @@ class Records:
                 raise Broken("it is empty")
         payload = _remaining(block)
         if payload is None:
-            self.note(record.where, f"its content is larger than {limits.size(limits.BLOB)}; it is left out")
+            self.note(record.where, f"its content is larger than {limits.size(limits.BLOB)}; it is skipped")
         elif block.limit:
             raise Broken("cut off")
         elif record.kind == "request":
@@ -220,7 +220,7 @@ class Records:
         payload = _joined_chunks(record.head.headers if record.head else (), payload)
         self._bodies += len(payload)
         if self._bodies > limits.HAR:
-            self.note(record.where, "what was sent is too much in all; it is left out")
+            self.note(record.where, "the request bodies are too large in total; it is skipped")
             return None
         return payload or None
 

@@ -127,7 +127,7 @@ class Stream:
         self._ended = self._unpacker.eof
         if self._given > limits.RATIO * max(self._taken, _SLACK):
             self._ended = self._damaged = True
-            raise Broken("packed too tightly to be a recording")
+            raise Broken("its compression ratio is too high for a recording")
 
     def _find_part(self) -> bool:
         """Bring the next bytes that begin a packed record to the front."""
@@ -182,17 +182,17 @@ def unpacked(content: bytes, encoding: str, note: Callable[[str], None]) -> byte
         if name in ("", "identity", "none", "utf-8") or not content:
             continue
         if name not in _UNPACKERS:
-            note(f"its content is packed by {name[:40]!r}, which is not known; it is left out")
+            note(f"its content has the unknown encoding {name[:40]!r}; it is skipped")
             return None
         try:
             decoded = _UNPACKERS[name](content)
         except ModuleNotFoundError:
-            note("its content is packed by br; to read it, install the package brotli; it is left out")
+            note("its content has the encoding br, which requires the package brotli; it is skipped")
             return None
         except _NotPacked:
             continue  # many programs keep the header, but unpack the content
         except Broken as error:
-            note(f"its content is {error}; it is left out")
+            note(f"its content: {error}; it is skipped")
             return None
         content = decoded
     return content
@@ -206,7 +206,7 @@ def _within(size: int, packed: int) -> None:
     if size > limits.BLOB:
         raise Broken(f"larger than {limits.size(limits.BLOB)}")
     if size > limits.RATIO * max(packed, _SLACK):
-        raise Broken("packed too tightly to be a recording")
+        raise Broken("its compression ratio is too high for a recording")
 
 
 def _zlib(content: bytes, bits: int) -> bytes:

@@ -92,7 +92,7 @@ class Actor:
         element is searched. Raises ActionFailed, also where the page hangs for good, and ElementNotFound where there is
         no such element, or it is ambiguous."""
         if intent not in self._does:
-            raise ActionFailed(f"{intent} cannot be done in a page")
+            raise ActionFailed(f"{intent} cannot be performed in a page")
         typed = sum(len(value) for value in arguments.values() if isinstance(value, str))
         try:
             async with asyncio.timeout(_STUCK + typed * _A_LETTER):
@@ -128,7 +128,7 @@ class Actor:
         x, y = arguments.get("x"), arguments.get("y")
         if match is None:
             if x is None or y is None:
-                raise ActionFailed("neither an element nor a point is told")
+                raise ActionFailed("neither an element nor a point")
             return x, y
         box_rect = await self._steady(match, element)
         if element and x is not None and y is not None and _matches_recorded_box(element, box_rect):
@@ -225,7 +225,7 @@ class Actor:
 
     async def _change(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
         if not match or not element:
-            raise ActionFailed("change: no element is told")
+            raise ActionFailed("change: no element")
         if "checked" in arguments:
             await self._tick(match)
         elif element["tag"] == "select":
@@ -251,7 +251,7 @@ class Actor:
         chosen, or that did not do it."""
         options = await call_on(match, _OPTIONS, value, label)
         if options["to"] < 0:
-            raise ActionFailed(f"there is no option {label or value!r}"[:200])
+            raise ActionFailed(f"unknown option {label or value!r}"[:200])
         await self._focus(match)
         keyboard, distance = self._page.keyboard, options["to"] - options["from"]
         key = "ArrowDown" if distance > 0 else "ArrowUp"
@@ -347,7 +347,7 @@ class Actor:
     async def _upload(self, arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element | None) -> None:
         """Choose files of the recorded names; they stay until the run ends, as a form may send them later."""
         if not match:
-            raise ActionFailed("upload: no element is told")
+            raise ActionFailed("upload: no element")
         folder = Path(tempfile.mkdtemp(dir=self._uploads))
         paths = []
         for number, name in enumerate(arguments["files"]):

@@ -92,7 +92,7 @@ def find(name: str, forms: Mapping[str, Form], grammar: str) -> Form:
     if name in forms:
         return forms[name]
     likest = get_close_matches(name[:40], forms, 1) or ["click"]
-    raise ActionSyntaxError(0, f"{name[:40]!r} is no action of {grammar}", forms[likest[0]].example)
+    raise ActionSyntaxError(0, f"{name[:40]!r} is not an action of {grammar}", forms[likest[0]].example)
 
 
 def _build(call: Call, form: Form) -> IntentArguments:
@@ -105,7 +105,7 @@ def _build(call: Call, form: Form) -> IntentArguments:
         if name not in names:
             raise ActionSyntaxError(value.offset, f"{call.name} takes no {name[:40]!r}", form.example)
         if name in arguments:
-            raise ActionSyntaxError(value.offset, f"{name} is told twice", form.example)
+            raise ActionSyntaxError(value.offset, f"{name} occurs twice", form.example)
         try:
             arguments[name] = _KINDS[name](value.value)
         except ValueError as error:
@@ -267,7 +267,7 @@ def _drag(arguments: Arguments) -> IntentArguments:
 
 
 def _partial(arguments: Arguments) -> IntentArguments:
-    raise ValueError("this is but a part of an action")
+    raise ValueError("this is only a part of an action")
 
 
 _BUTTONS_TOO = "x y button?"

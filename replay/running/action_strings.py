@@ -72,15 +72,15 @@ def parse(text: str, grammar: str | None = None) -> ParsedAction:
     """The action that a string asks for. Without a grammar it is guessed; raises InputError with the place that is
     wrong, and what would be right."""
     if grammar is not None and grammar not in _READERS:
-        raise InputError(f"{grammar[:40]!r} is no grammar of actions; use one of {', '.join(_READERS)}")
+        raise InputError(f"unknown grammar {grammar[:40]!r}; use one of {', '.join(_READERS)}")
     if len(text) > LONGEST:
-        raise InputError(f"the action is longer than {LONGEST} characters; give one action alone")
+        raise InputError(f"the action is longer than {LONGEST} characters; pass a single action")
     start, inside = _unwrapped(text)
     try:
         return _READERS[grammar or _guess(inside)](inside)
     except ActionSyntaxError as wrong:
         offset = min(start + max(wrong.offset, 0), len(text)) + 1
-        raise InputError(f"the action is wrong at character {offset}: {wrong.problem}; right is for example "
+        raise InputError(f"the action is invalid at character {offset}: {wrong.problem}; a valid example is "
                          f"{wrong.example}") from None
 
 
@@ -117,7 +117,7 @@ def _guess(text: str) -> str:
     if _WORD.match(text):
         return "webvoyager"
     if not (call := _CALL.match(text)):
-        raise ActionSyntaxError(0, f"{text[:40]!r} is the beginning of no action" if text else "it is empty", _EXAMPLE)
+        raise ActionSyntaxError(0, f"{text[:40]!r} does not begin an action" if text else "it is empty", _EXAMPLE)
     by_key = _KEY.match(text, call.end())
     if call[1] in BROWSERGYM and not (by_key and by_key[1] in ("uid", "x", "y") and _plain(call[1]) in WEBLINX):
         return "browsergym"
@@ -143,7 +143,7 @@ def _weblinx(text: str) -> ParsedAction:
     example = find(name, WEBLINX, "weblinx").example
     named, offset = _pairs(text, head.end(), example)
     if text[offset + 1:].strip():
-        raise ActionSyntaxError(offset + 1, "something stands after the action", example)
+        raise ActionSyntaxError(offset + 1, "unexpected text after the action", example)
     return parsed_action(Call(name, (), tuple(named), offset), WEBLINX, "weblinx")
 
 
@@ -214,7 +214,7 @@ def _browsergym(text: str) -> ParsedAction:
     example = find(head[1], BROWSERGYM, "browsergym").example
     call = _tree(text, example)
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise ActionSyntaxError(0, "it has to be one action alone", example)
+        raise ActionSyntaxError(0, "it must be a single action", example)
     if len(call.args) + len(call.keywords) > _MOST_VALUES:
         raise ActionSyntaxError(0, "it has too many values", example)
     positional = tuple(_literal(text, argument, example) for argument in call.args)
@@ -268,7 +268,7 @@ def _literal(text: str, part: ast.expr, example: str) -> Value:
     try:
         return Value(offset, ast.literal_eval(part))
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        raise ActionSyntaxError(offset, "a value is no literal", example) from None
+        raise ActionSyntaxError(offset, "a value is not a literal", example) from None
 
 
 # --- Mind2Web
@@ -293,7 +293,7 @@ def _marked(text: str) -> ParsedAction:
         raise ActionSyntaxError(len(text) if offset < 0 else offset, "an arrow and an operation are missing", _MARKED)
     operation = arrow[1].upper()
     if operation not in _OPERATIONS:
-        raise ActionSyntaxError(arrow.start(1), f"{arrow[1]!r} is no operation", _MARKED)
+        raise ActionSyntaxError(arrow.start(1), f"unknown operation {arrow[1]!r}", _MARKED)
     problem = "takes no value" if arrow[2] else "needs a value behind a colon"
     raise ActionSyntaxError(arrow.end(1), f"{operation} {problem}",
                             "[textbox]  City -> TYPE: Paris" if operation in _VALUED
@@ -304,7 +304,7 @@ def _choice(text: str) -> ParsedAction:
     """`Element: …`, `Action: TYPE`, `Value: Paris`, each in a line."""
     fields_found = list(_FIELD.finditer(text))
     if text[:fields_found[0].start()].strip():
-        raise ActionSyntaxError(0, "something stands before the three lines", _CHOSEN)
+        raise ActionSyntaxError(0, "unexpected text before the three lines", _CHOSEN)
     parts: dict[str, tuple[int, str]] = {}
     for number, field in enumerate(fields_found):
         name = field[1].lower()
@@ -312,14 +312,14 @@ def _choice(text: str) -> ParsedAction:
             end = fields_found[number + 1].start() if number + 1 < len(fields_found) and name != "value" else len(text)
             parts.setdefault(name, (field.end(), text[field.end():end].strip()))
         elif "value" not in parts:
-            raise ActionSyntaxError(field.start(), f"{field[1]} is told twice", _CHOSEN)
+            raise ActionSyntaxError(field.start(), f"{field[1]} occurs twice", _CHOSEN)
     for name in ("element", "action"):
         if not parts.get(name, (0, ""))[1]:
             offset = parts[name][0] if name in parts else len(text)
             raise ActionSyntaxError(offset, f"the line {name.title()}: is missing or empty", _CHOSEN)
     offset, operation = parts["action"][0], parts["action"][1].upper()
     if operation not in _OPERATIONS:
-        raise ActionSyntaxError(offset, f"{parts['action'][1][:40]!r} is no operation", _CHOSEN)
+        raise ActionSyntaxError(offset, f"unknown operation {parts['action'][1][:40]!r}", _CHOSEN)
     if operation in _VALUED and "value" not in parts:
         raise ActionSyntaxError(len(text), f"{operation} needs the line Value:", _CHOSEN)
     return _done(operation, parts.get("value", (0, ""))[1], *_element(*parts["element"]))
@@ -329,7 +329,7 @@ def _element(offset: int, description: str) -> tuple[str | None, tuple[str, str]
     """The uid of an element and what is said of it, from its HTML or the uid alone."""
     if not description.startswith("<"):
         if _LETTER.fullmatch(description):
-            raise ActionSyntaxError(offset, "a letter names a choice that is not known here", _CHOSEN)
+            raise ActionSyntaxError(offset, "a letter names an unknown choice", _CHOSEN)
         if not _PLAIN.fullmatch(description):
             raise ActionSyntaxError(offset, "it is neither HTML of an element nor a uid", _CHOSEN)
         return description, None
@@ -355,7 +355,7 @@ def _done(operation: str, value: str, uid: str | None, described: tuple[str, str
 
 def _webvoyager(text: str) -> ParsedAction:
     if not (word := _WORD.match(text)):
-        raise ActionSyntaxError(0, "it begins with no action of webvoyager", _EXAMPLES["click"])
+        raise ActionSyntaxError(0, "it does not begin with an action of webvoyager", _EXAMPLES["click"])
     name, offset = word[1].lower().replace(" ", ""), word.end()
     example = _EXAMPLES[name]
     number, arguments = None, {}
@@ -374,7 +374,7 @@ def _webvoyager(text: str) -> ParsedAction:
         elif name == "scroll":
             arguments, offset = _direction(text, offset, example)
     if text[offset:].strip(" \t\r\n.;"):
-        raise ActionSyntaxError(offset, "something stands after the action", example)
+        raise ActionSyntaxError(offset, "unexpected text after the action", example)
     intent = {"click": "click", "type": "textInput", "scroll": "scroll", "answer": "say"}.get(name) or _BARE[name]
     return ParsedAction(intent, arguments, number=number, grammar="webvoyager")
 

@@ -20,9 +20,9 @@ def edit_reasons(recorded: Sequence[Turn], turns: Sequence[Turn]) -> dict[str, s
         index, before = known.get(tuple(turn["events"]), (latest, None))
         if turn["dropped"]:
             if before is None or not before["dropped"]:
-                missing = f"{turn['id']}, {turn['intent']}, is left out"
+                missing = f"{turn['id']}, {turn['intent']}, is dropped"
             continue
-        if said := missing or _edited(turn, before) or ("it was done at another place" if index < latest else ""):
+        if said := missing or _edited(turn, before) or ("it was moved" if index < latest else ""):
             reasons[turn["id"]] = said
         last, latest, missing = turn["id"], max(latest, index), ""
     if last and missing:

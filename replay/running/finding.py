@@ -44,13 +44,13 @@ async def find(worlds: Sequence[World], element: Element) -> ElementMatch:
     scored.sort(key=lambda candidate: -candidate[0]["score"])
     if not scored or scored[0][0]["score"] < MIN_SCORE:
         best = scored[0][0]["score"] if scored else 0.0
-        raise ElementNotFound(f"{_named(element)} is not there (the likest element scores {best:.2f} instead of "
+        raise ElementNotFound(f"{_named(element)} is missing (the best candidate has the score {best:.2f}, below "
                               f"{MIN_SCORE})")
     best, (session, world) = scored[0]
     runner_up_scores = [best["next"], *(answer["score"] for answer, _ in scored[1:])]
     if best["score"] - max(runner_up_scores) < MIN_MARGIN:
-        raise ElementNotFound(f"{_named(element)} cannot be told from another element ({best['score']:.2f} and "
-                              f"{max(runner_up_scores):.2f})")
+        raise ElementNotFound(f"{_named(element)} cannot be distinguished from another element ({best['score']:.2f} "
+                              f"and {max(runner_up_scores):.2f})")
     return ElementMatch(session, world, best["object_id"], best["score"], tuple(best["by"]))
 
 

@@ -21,13 +21,13 @@ def with_action(demonstration: Demonstration, recording: Recording, number: int,
     instead of that turn; and the recorded state after it. Raises InputError for a string or a number that is wrong."""
     turns: list[Any] = [turn for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
     if not 1 <= number <= len(turns):
-        raise InputError(f"there is no turn {number}; they are numbered from 1 to {len(turns)}")
+        raise InputError(f"unknown turn {number}; turns are numbered from 1 to {len(turns)}")
     action, instead = parse(text, grammar), turns[number - 1]
     if action.intent in _NO_PAGE_EFFECT:
         raise InputError(f"{action.intent}: does nothing in a page")
     state = instead["state"]
     if state is None:
-        raise InputError(f"of turn {number} no state is known, in which the action could be done")
+        raise InputError(f"turn {number} has no state in which the action could be performed")
     element = target_of(action, recording, state)
     made = [instead | {"intent": action.intent, "element": element,
                        "arguments": arguments_of(action, recording, state, element)}]
@@ -48,15 +48,15 @@ def target_of(action: ParsedAction, recording: Recording, state: State) -> Eleme
         marks = number_marks(rows, state["viewport"])
         uid = next((mark.uid for mark in marks if mark.number == action.number), None)
         if uid is None:
-            raise InputError(f"there is no box {action.number}; they are numbered from 1 to {len(marks)}"
-                             if marks else f"there is no box {action.number}, as nothing in sight can be acted on")
+            raise InputError(f"unknown box {action.number}; boxes are numbered from 1 to {len(marks)}"
+                             if marks else f"unknown box {action.number}; no visible element is interactive")
         return element_of(recording, state, uid)
     if action.described is not None:
         kind, name = action.described
         said = [row for row in candidates(recording, state)
                 if kind in (row["role"], row["tag"]) and row["name"] == name]
         if len(said) != 1:
-            raise InputError(f"{len(said) or 'no'} elements in sight are a {kind[:40]} named {name[:80]!r}")
+            raise InputError(f"{len(said) or 'no'} visible elements are a {kind[:40]} named {name[:80]!r}")
         return element_of(recording, state, said[0]["uid"])
     return None
 

@@ -52,7 +52,7 @@ _BROWSERS = ("dialog", "tabcreate", "tabswitch", "tabremove")  # turns that are 
 _POINTED = ("click", "dblclick", "hover", "drag")
 _TAB = 5.0  # seconds that a tab or a dialog may take to open
 _SILENT = 4.0  # seconds after which a page that does not answer is left alone
-_NOT_REACHED = "not reached, as a turn before it failed"
+_NOT_REACHED = "not reached, because an earlier turn failed"
 
 
 async def run(recording: Recording, demonstration: Demonstration, out: Path, *, live: bool = False,
@@ -67,7 +67,7 @@ async def run(recording: Recording, demonstration: Demonstration, out: Path, *, 
     """
     turns: list[Any] = [turn for turn in demonstration["turns"] if turn["type"] == "browser" and not turn["dropped"]]
     if not turns:
-        raise InputError(f"{recording.layout.root}: the demonstration has no turn to run")
+        raise InputError(f"{recording.layout.root}: the demonstration has no turn to replay")
     async with AsyncExitStack() as stack:
         archive = None if live else read_recording(recording)
         server = await stack.enter_async_context(ReplayServer(archive)) if archive else None
@@ -194,7 +194,7 @@ class Runner:
             await self._pictures.wait_until_taken()
         match intent:
             case "dialog":
-                await self._wait(lambda: turn["id"] in self._answered, "the dialog did not come")
+                await self._wait(lambda: turn["id"] in self._answered, "the dialog did not open")
             case "tabcreate":
                 await self._tab_created(arguments["tab"])
             case "tabswitch":
@@ -363,7 +363,7 @@ class Runner:
         if expected is None:
             return Comparison("same", "", 1.0, 1.0)
         if observed is None:
-            return Comparison("differs", "the page does not tell what it shows", 0.0, 0.0)
+            return Comparison("differs", "the state of the page cannot be read", 0.0, 0.0)
         recorded = self._facts(expected["dom"]) if expected["dom"] else None
         if recorded and self._last_facts[0] != observed.document:
             self._last_facts = observed.document, facts(observed.document)

@@ -113,7 +113,7 @@ def test_live_recording_is_refused(db, store, tmp_path):
     path = make_recording(tmp_path, recording_id="live")
     writer = RecordingWriter(tmp_path / "running" / "live", manifest("live"))
     shutil.copy(path / "demonstration.json", tmp_path / "running" / "live")
-    with pytest.raises(InputError, match="still being recorded"):
+    with pytest.raises(InputError, match="is not finished"):
         import_recording(db, store, tmp_path / "running" / "live")
     writer.abandon()
 
@@ -343,7 +343,7 @@ def test_blobs_are_served_by_kind_only(client, db):
 
 def test_port_that_is_taken_gives_one_line(app):
     running = server.make(app)
-    with pytest.raises(InputError, match="cannot be listened on"):
+    with pytest.raises(InputError, match="cannot be used"):
         server.make(app, port=running.port)
     running.server_close()
 

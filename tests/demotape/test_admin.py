@@ -65,15 +65,15 @@ def test_what_is_missing_and_what_is_unused_is_told(place, tmp_path, monkeypatch
     assert "rec-3" not in run("check", *options)[1]  # it may be on its way into the database
     monkeypatch.setattr(upkeep, "AT_REST", timedelta(seconds=-2))
     code, told = run("check", *options)
-    assert code == 1 and "2 recordings are not as the database has them" in told
+    assert code == 1 and "2 recordings do not match the database" in told
     assert [line.partition(" (")[0] for line in told.splitlines()[:3]] == [
         "recording missing: rec-1, of demonstration rec-1", told.splitlines()[1],
         "recording without a demonstration: rec-3"]
     assert told.splitlines()[1].startswith("blobs missing: rec-2, 1 of ")
     code, told = run("clean", *options, "--recordings", "--dry-run")
-    assert code == 0 and "recording without a demonstration: rec-3" in told and "1 would go" in told
-    assert run("clean", *options)[1].startswith("0 taken away") and store.holds("rec-3")
-    assert "1 taken away" in run("clean", *options, "--recordings")[1]
+    assert code == 0 and "recording without a demonstration: rec-3" in told and "1 would be deleted" in told
+    assert run("clean", *options)[1].startswith("0 deleted") and store.holds("rec-3")
+    assert "1 deleted" in run("clean", *options, "--recordings")[1]
     assert not open_store(store.data_dir, **where).holds("rec-3") and store.holds("rec-2")
 
 
@@ -91,7 +91,7 @@ def test_files_that_nothing_refers_to_go_when_they_are_at_rest(place, monkeypatc
         (store.data_dir / name).parent.mkdir(exist_ok=True)
         store.files.save(name, tmp_path / "file")
     store.files.put("uploads/pieces.zip", 0, 0, b"PK ")
-    assert "0 would go" in run("clean", *options, "--dry-run")[1]  # it may belong to what is just being made
+    assert "0 would be deleted" in run("clean", *options, "--dry-run")[1]  # it may belong to what is just being made
     monkeypatch.setattr(upkeep, "AT_REST", timedelta(seconds=-2))  # S3 tells whole seconds
     assert {line.partition(" (")[0] for line in run("clean", *options, "--exports", "30")[1].splitlines()[:-1]} == {
         "old export: exports/1.zip", "export without a job: exports/77.zip", "package without a job: uploads/lost.zip",

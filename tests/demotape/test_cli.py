@@ -60,7 +60,7 @@ def test_record_an_address_that_does_not_exist(tmp_path):
 @pytest.mark.parametrize("name", ["recording.json", "thesis.txt"])
 def test_record_touches_nothing_that_was_there(tmp_path, name):
     (tmp_path / name).write_text("{}")
-    refused(run("record", "http://127.0.0.1:9/", "--headless", "--out", tmp_path), "already")
+    refused(run("record", "http://127.0.0.1:9/", "--headless", "--out", tmp_path), "choose a new or empty folder" if name == "thesis.txt" else "already")
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -88,7 +88,8 @@ def test_a_broken_manifest_names_file_and_field(tmp_path):
 
 
 def test_an_export_from_no_app_and_from_an_empty_one(tmp_path):
-    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"), "no data folder")
+    refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"),
+            "is not a demotape data folder")
     assert not (tmp_path / "out").exists() and not (tmp_path / "data").exists()
     create_app(data_dir=tmp_path / "data")
     refused(run("export", tmp_path / "out", "--format", "weblinx", "--data", tmp_path / "data"), "no demonstrations")

@@ -67,13 +67,13 @@ def test_what_is_not_selected_is_counted_by_reason(tmp_path, data):
 
 
 @pytest.mark.parametrize("options, reason", [
-    (["--format", "mind2web", "--records"], "go with the format weblinx"),
+    (["--format", "mind2web", "--records"], "require the format weblinx"),
     (["--format", "weblinx", "--allow", "name"], "email, phone, card, iban, id, token"),
     (["--format", "weblinx", "--splits", "/nonexistent"], "cannot be read"),
     (["--format", "weblinx", "--candidates", "--scorer", "x"], "sentence-transformers"),
-    (["--format", "parquet", "--scorer", "x"], "--scorer goes with"),
+    (["--format", "parquet", "--scorer", "x"], "--scorer requires"),
     (["--format", "weblinx", "--grammar", "browsergym"], "goes with the format chat or trajectories"),
-    (["--format", "weblinx", "--endpoint-url", "http://x"], "goes with an address")])
+    (["--format", "weblinx", "--endpoint-url", "http://x"], "requires an address")])
 def test_wrong_options(tmp_path, data, options, reason):
     done = run("export", tmp_path / "out", *options, "--data", data)
     assert done.exit_code == 2 and reason in done.output and "Traceback" not in done.output
@@ -130,5 +130,5 @@ def test_a_preset_tells_what_is_not_told(tmp_path, data):
     done = run("export", tmp_path / "own", "--preset", "Papers", "--grammar", "browsergym", "--data", data)
     written = ["".join(path.read_text() for path in (tmp_path / name).rglob("*.jsonl")) for name in ("chat", "own")]
     assert written[0] and written[0] != written[1] and "click(uid=" in written[0] and "click(uid=" not in written[1]
-    assert "no preset 'None'" in run("export", tmp_path / "x", "--preset", "None", "--data", data).output
+    assert "unknown preset 'None'" in run("export", tmp_path / "x", "--preset", "None", "--data", data).output
     assert "--format" in run("export", tmp_path / "x", "--data", data).output

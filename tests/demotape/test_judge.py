@@ -81,8 +81,8 @@ def test_one_that_fails_is_told_and_a_second_run_asks_only_what_is_left(tmp_path
                  "--out", tmp_path / "out.jsonl")
         done = judge(*given)
         assert done.exit_code == 1
-        for told in ("rec-1: the model kind at", "rec-3: the model kind at", "no chat completion",
-                     "cut off at its limit", "not a recording",
+        for told in ("rec-1: the model kind at", "rec-3: the model kind at", "not a chat completion",
+                     "cut off at its token limit", "not a recording",
                      "1 of 5 recordings could not be judged; kind did not judge 3"):
             assert told in done.output, told
         assert [each["id"] for each in lines(tmp_path / "out.jsonl")] == ["rec-0"]
@@ -144,35 +144,36 @@ def test_keys_go_to_their_own_endpoint_only(monkeypatch, recordings):
 
 @pytest.mark.parametrize("arguments, told", [
     ([], "no judge"), (["--model", "kind"], "NAME=URL"), (["--model", "kind=ftp://x/"], "http"),
-    (["--model", "a=http://x/", "--model", "a=http://y/"], "twice"), (["--key", "a=B"], "--key goes with --model"),
-    (["--model", "a=http://x/", "--key", "b=B"], "no --model has the name"),
+    (["--model", "a=http://x/", "--model", "a=http://y/"], "the same name"),
+    (["--key", "a=B"], "--key requires --model"),
+    (["--model", "a=http://x/", "--key", "b=B"], "unknown judge"),
     (["--model", "a=http://x/", "--key", "a=NOT_SET"], "NOT_SET is not set"),
     (["--model", "a=http://x/", "--labels", "nowhere"], "nowhere"),
     (["--model", "a=http://x/", "--out", "."], "is a folder"),
-    (["--sample", "2"], "--out"), (["--sample", "2", "--model", "a=http://x/"], "asks no judge")])
+    (["--sample", "2"], "--out"), (["--sample", "2", "--model", "a=http://x/"], "cannot be combined with --model")])
 def test_what_is_given_wrongly_is_told_before_anything_is_sent(recordings, arguments, told):
     done = judge(recordings[0], *arguments)
     assert done.exit_code == 2 and told in done.output, done.output
 
 
 def test_answer_goes_with_one_and_ids_are_of_one(tmp_path, recordings):
-    assert "goes with one" in judge(*recordings, "--model", "a=http://x/", "--answer", "x").output
+    assert "requires a single" in judge(*recordings, "--model", "a=http://x/", "--answer", "x").output
     twin = make_recording(tmp_path, recording_id="rec-0")
     with model_server(said("VERDICT: SUCCESS")) as server:
         done = judge(recordings[0], twin, "--model", f"a={server.url}")
-        assert done.exit_code == 1 and "has the id 'rec-0' of" in done.output and len(server.got) == 1
+        assert done.exit_code == 1 and "has the same id 'rec-0' as" in done.output and len(server.got) == 1
 
 
 def test_a_sample_tells_no_verdict_and_stays(tmp_path, recordings):
     out = tmp_path / "sample.jsonl"
     done = judge(*recordings, "--sample", 2, "--seed", 3, "--out", out)
-    assert done.exit_code == 0 and "2 of 4 recordings, on 1 website;" in done.output
+    assert done.exit_code == 0 and "2 of 4 recordings, of 1 website;" in done.output
     made = lines(out)
     assert [set(each) for each in made] == [{"id", "site", "task", "path", "success"}] * 2
     assert {(each["site"], each["success"]) for each in made} == {("air.example", None)}
     refused = judge(*recordings, "--sample", 3, "--out", out)
-    assert refused.exit_code == 2 and "may hold labels" in refused.output and lines(out) == made
+    assert refused.exit_code == 2 and "may contain labels" in refused.output and lines(out) == made
     over = judge(*recordings, "--model", "a=http://x/", "--labels", out, "--out", out)
-    assert over.exit_code == 2 and "holds no judgements" in over.output and lines(out) == made
+    assert over.exit_code == 2 and "is not a file of judgements" in over.output and lines(out) == made
     twin = make_recording(tmp_path, recording_id="rec-0")
     assert "have the id 'rec-0'" in judge(*recordings, twin, "--sample", 3, "--out", tmp_path / "x").output

@@ -45,7 +45,7 @@ def test_a_file_is_added_and_its_tasks_are_recorded_one_after_the_other(app, tmp
     (tmp_path / "tasks.csv").write_text("text,url,category\nFind lamps,https://a.example,Home\n"
                                         "Find lamps!,https://a.example,\n")
     added = run("task", "add", tmp_path / "tasks.csv", "--data", tmp_path / "app")
-    assert added.exit_code == 0 and "2 tasks were added; 1 of them are nearly the same" in added.output
+    assert added.exit_code == 0 and "2 tasks added; 1 of them are near-duplicates" in added.output
     told = run("task", "list", "--data", tmp_path / "app").output
     assert "a.example" in told and "Home" in told and "not told" in told
     (tmp_path / "bad.jsonl").write_text(json.dumps({"text": "A", "wanted": -1}))
@@ -57,18 +57,19 @@ def test_a_file_is_added_and_its_tasks_are_recorded_one_after_the_other(app, tmp
     assert recorded == [{"url": url, "task": "Find lamps", "task_id": f"main/{task.id}"}
                         for url in ("https://a.example", "http://b.example")]
     both = run("record", "--next", "--task", "Mine", "--data", tmp_path / "app")
-    assert both.exit_code == 2 and "not both" in both.output
+    assert both.exit_code == 2 and "either --task or --next" in both.output
     nowhere = run("record", "--next", "--data", tmp_path / "nowhere")
-    assert nowhere.exit_code == 2 and "there is no review app" in nowhere.output and not (tmp_path / "nowhere").exists()
+    assert nowhere.exit_code == 2 and "is not a demotape data folder" in nowhere.output
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded):
     tokens = add_people(app)
-    with pytest.raises(InputError, match="has accounts; give --server"):
+    with pytest.raises(InputError, match="has accounts; pass --server"):
         next_task.take_task(None, None, None, tmp_path / "app")
     with serving(app) as url:
         client = Client(url, tokens["ann"])
-        with pytest.raises(Refused, match="no task left"):
+        with pytest.raises(Refused, match="no task is left"):
             client.next_task()
         proposed, = client.add_tasks([{"text": "Find lamps", "url": "https://a.example"}])
         assert proposed["state"] == "proposed" and [each["id"] for each in client.tasks()] == [proposed["id"]]
@@ -82,4 +83,4 @@ def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded
         assert [each["objections"] for each in client.tasks(search="chairs")] == [
             [{"who": "ann", "reason": "There are none"}]]
         refused = run("record", "--next", "--headless", "--server", url, "--token", "wrong")
-        assert refused.exit_code == 2 and "token is not known here" in refused.output
+        assert refused.exit_code == 2 and "unknown token" in refused.output

@@ -75,18 +75,18 @@ def test_pages_pictures_and_targets_are_shown(data_set, tmp_path):
 
 def test_importing_again_changes_nothing(data_set, tmp_path):
     run(data_set, tmp_path)
-    assert "nothing to do" in run(data_set / "demonstrations" / "shop-1", tmp_path).stdout
+    assert "already imported" in run(data_set / "demonstrations" / "shop-1", tmp_path).stdout
 
 
 @pytest.mark.parametrize(("change", "words"), [
     (lambda data: data.pop(), None),
-    (lambda data: data.append({"type": "browser"}), "not as WebLINX"),
-    (lambda data: data.append(7), "not as WebLINX"),
+    (lambda data: data.append({"type": "browser"}), "not a turn of WebLINX"),
+    (lambda data: data.append(7), "not a turn of WebLINX"),
     (lambda data: data[1]["action"].update(intent="explode"), "action.intent"),
     (lambda data: data[1]["state"].update(page="../../../etc/passwd"), "plain file name"),
     (lambda data: data[1]["state"].update(screenshot="/etc/passwd"), "plain file name"),
     (lambda data: data[0].update(speaker="<script>"), "field turns.0.speaker"),
-    (lambda data: data[0].update(timestamp="soon"), "not as WebLINX"),
+    (lambda data: data[0].update(timestamp="soon"), "not a turn of WebLINX"),
 ])
 def test_what_is_broken_is_told(data_set, tmp_path, change, words):
     file = data_set / "demonstrations" / "shop-1" / "replay.json"
@@ -107,8 +107,8 @@ def test_a_link_is_not_followed(data_set, tmp_path):
 
 
 @pytest.mark.parametrize("form, words", [
-    ({"tasks": 5}, "form.json: field tasks: is no list"), ({"tasks": {"a": 1}}, "field tasks: is no list"),
-    ({"tasks": [1, None]}, None), ({"description": 7}, None), ([1], "form.json: is no JSON object")])
+    ({"tasks": 5}, "form.json: field tasks: must be a list"), ({"tasks": {"a": 1}}, "field tasks: must be a list"),
+    ({"tasks": [1, None]}, None), ({"description": 7}, None), ([1], "form.json: not a JSON object")])
 def test_a_form_with_numbers_is_no_traceback(data_set, tmp_path, form, words):
     (data_set / "demonstrations" / "shop-1" / "form.json").write_text(json.dumps(form))
     done = run(data_set, tmp_path)

@@ -103,8 +103,8 @@ def test_the_example_recogniser_tells_when_something_was_said(tmp_path, recordin
     asked = (recordings[0], "--video", video, "--recogniser", "loudness")
     well(tried("process", *asked, path=(examples,)))
     assert said(recordings[0]).count("(Something was said.)") == 2
-    assert "nothing has changed" in well(tried("process", *asked, path=(examples,)))
-    assert "recogniser 'loudness' is unknown" in tried("process", *asked).stderr
+    assert ": unchanged" in well(tried("process", *asked, path=(examples,)))
+    assert "unknown recogniser 'loudness'" in tried("process", *asked).stderr
     well(tried("process", recordings[0]))
     assert said(recordings[0]).count("(Something was said.)") == 2, "what was recognised needs no recogniser any more"
 
@@ -129,12 +129,12 @@ def test_demonstrations_are_made_again_when_a_plugin_comes_changes_or_goes(tmp_p
         CHECK = Check(("first",), lambda material: [Finding(material.turns[0]["id"], "first", "REASON")])
     """
     folder = package(tmp_path, "changing", {"checks": {"first": "changing:CHECK"}}, code.replace("REASON", "One."))
-    assert "nothing has changed" not in well(tried("process", path))
-    assert "nothing has changed" not in well(tried("process", path, path=(folder,)))
-    assert "nothing has changed" in well(tried("process", path, path=(folder,))) and "first" in kinds(path)
+    assert ": unchanged" not in well(tried("process", path))
+    assert ": unchanged" not in well(tried("process", path, path=(folder,)))
+    assert ": unchanged" in well(tried("process", path, path=(folder,))) and "first" in kinds(path)
     (folder / "changing.py").write_text(textwrap.dedent(code.replace("REASON", "Another.")))
-    assert "nothing has changed" not in well(tried("process", path, path=(folder,)))
-    assert "nothing has changed" not in well(tried("process", path)) and "first" not in kinds(path)
+    assert ": unchanged" not in well(tried("process", path, path=(folder,)))
+    assert ": unchanged" not in well(tried("process", path)) and "first" not in kinds(path)
 
 
 def test_the_example_format_and_split_rule(tmp_path, app, examples):
@@ -282,14 +282,14 @@ def test_formats_that_break_are_told_when_they_are_asked_for(tmp_path, app, trie
     for name, code, reason in (
             ("breaks", 1, "failed: RuntimeError: boom"), ("local", 2, "its samples cannot go to another process"),
             ("half", 2, "its writer has no __enter__"), ("gone", 2, "it cannot be imported (ModuleNotFoundError"),
-            ("bare", 2, "it is no pipeline.export.Format")):
+            ("bare", 2, "it is not a pipeline.export.Format")):
         for jobs in (1, 2) if name == "breaks" else (1,):
             done = tried("export", tmp_path / "out", "--format", name, "--jobs", jobs, "--data", app, path=(one,))
             assert done.returncode == code and "Traceback" not in done.stderr, done.stderr
             assert re.match(rf"error: plug-in '{name}' of broken-formats 1.0 \(demotape.formats, ", done.stderr)
             assert reason in done.stderr and done.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
     both = tried("export", tmp_path / "out", "--format", "bare", "--data", app, path=(one, other))
-    assert both.returncode == 2 and "other-formats 1.0 has one of this name too; uninstall one" in both.stderr
+    assert both.returncode == 2 and "other-formats 1.0 has a plug-in of the same name; uninstall one" in both.stderr
     unknown = tried("export", tmp_path / "out", "--format", "x", "--data", app, path=(one,))
     assert unknown.returncode == 2 and f"{[*FORMATS][-1]}, bare, breaks, gone, half, local" in unknown.stderr
     own = tried("export", tmp_path / "out", "--format", "weblinx", "--data", app, path=(one,))
@@ -324,10 +324,11 @@ def test_split_rules_that_break_or_leak(tmp_path, app, tried):
                      "--data", app, path=(folder,))
 
     for rule, reason in (
-            ({"by": "breaks"}, "RuntimeError: boom"), ({"by": "unknown"}, "gave 'holdout'; splits are train"),
+            ({"by": "breaks"}, "RuntimeError: boom"),
+            ({"by": "unknown"}, "returned the unknown split 'holdout'; splits are train"),
             ({"by": "bare"}, "it is no function"), ({"by": "x"}, "rules: bare, breaks, leaks, tests_all, unknown"),
-            ({"by": "leaks"}, "website 'shop.example' is in test_web by the rule 'leaks', but is trained on too"),
-            ({"by": "leaks", "test_web": ["shop.example"]}, "is held out, but is in train too")):
+            ({"by": "leaks"}, "website 'shop.example' is in test_web by the rule 'leaks', but also occurs in train"),
+            ({"by": "leaks", "test_web": ["shop.example"]}, "is held out, but also occurs in train")):
         done = export(rule)
         assert done.returncode == 2 and reason in done.stderr and "Traceback" not in done.stderr, done.stderr
         assert not (tmp_path / "out").exists()

@@ -255,7 +255,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await view.locator("#token").fill(review.token)
         await view.locator("#sign-in button").click()
         await view.locator("#next-task").click()
-        await view.locator("#given-at", has_text="It begins at shop.example").wait_for()
+        await view.locator("#given-at", has_text="Start page: shop.example").wait_for()
         await view.locator("#task").fill("Something else")
         await view.locator("#given").wait_for(state="hidden")
         await view.locator("#next-task").click()

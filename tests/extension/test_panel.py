@@ -232,7 +232,7 @@ def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrom
         before = len(await chrome.panel.ask("kept"))
         button = view.locator("#kept li").first.locator(".danger")
         await button.click()
-        assert await button.inner_text() == "Discard for good"
+        assert await button.inner_text() == "Discard permanently"
         await button.click()
         await wait_until_async(lambda: fewer(before), what="the recording to go")
 

@@ -71,7 +71,7 @@ def test_exports(sources, tmp_path, workers, monkeypatch):
     assert damaged == [LeftOut("rec-d", "its page is damaged")] and summary.demonstrations == 7
 
     monkeypatch.setitem(FORMATS, "dying", Format(dies, weblinx.Writer))
-    with pytest.raises(DemotapeError, match="'rec-d': the workers of the cluster that worked on it died"):
+    with pytest.raises(DemotapeError, match="'rec-d': its workers died"):
         export(sources, tmp_path / "dying", "dying", scheduler=address)
     assert not (tmp_path / "dying").exists()
 
@@ -107,7 +107,7 @@ def test_workers_without_this_demotape_are_told(workers, monkeypatch):
             cluster.connect(workers.scheduler_address):
         pass
     monkeypatch.setattr(cluster, "_THEIRS", "__import__('no_such_module')")
-    with pytest.raises(InputError, match="has no demotape that runs"), cluster.connect(workers.scheduler_address):
+    with pytest.raises(InputError, match="has no working demotape"), cluster.connect(workers.scheduler_address):
         pass
 
 
@@ -116,7 +116,7 @@ def test_a_worker_that_hangs_is_told(workers, monkeypatch):
     hanging = workers.workers[0].pid
     os.kill(hanging, signal.SIGSTOP)
     try:
-        with pytest.raises(InputError, match=f"{workers.scheduler_address}: a worker does not answer"), \
+        with pytest.raises(InputError, match=f"{workers.scheduler_address}: a worker does not respond"), \
                 cluster.connect(workers.scheduler_address):
             pass
     finally:
@@ -130,7 +130,7 @@ def test_a_recording_that_the_workers_give_up_fails_and_the_others_go_on(sources
     with batch.executor(1, workers.scheduler_address) as executor:
         outcomes = list(batch.run(jobs, executor))
     assert [outcome.state == "failed" for outcome in outcomes] == [False, True, False]
-    assert "the workers of the cluster" in outcomes[1].reason and "rec-b" in outcomes[1].reason
+    assert "its workers" in outcomes[1].reason and "rec-b" in outcomes[1].reason
 
 
 class Dying(batch.Job):

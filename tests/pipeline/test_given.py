@@ -56,7 +56,7 @@ def test_another_chat_takes_its_place_and_it_can_be_left_out(recording, chat, tm
     left = said(process(recording, without=("chat",)))
     assert len(left) == 2 and not (recording / "given").exists(), "what was typed while recording is not of the chat"
     assert said(process(recording)) == left
-    with pytest.raises(InputError, match="--chat and --without-chat do not go together"):
+    with pytest.raises(InputError, match="--chat and --without-chat cannot be combined"):
         process(recording, chat=other, without=("chat",))
 
 
@@ -84,7 +84,7 @@ def test_a_video_that_has_gone_or_is_another_is_asked_for(recording, tmp_path):
     before = (recording / "demonstration.json").read_bytes()
     for change in (lambda: video.write_bytes(b"another one"), video.unlink):
         change()
-        with pytest.raises(InputError, match="the video that it was processed with is not at .*meeting.mp4 any more"):
+        with pytest.raises(InputError, match="the video of the last run is no longer at .*meeting.mp4"):
             process(recording)
     assert (recording / "demonstration.json").read_bytes() == before
     process(recording, without=("video",))
@@ -107,11 +107,11 @@ def test_a_note_of_an_earlier_version_drops_nothing(recording, chat):
     note = json.loads((recording / "processed.json").read_text())
     del note["given"]
     (recording / "processed.json").write_text(json.dumps(note))
-    with pytest.raises(InputError, match="by an earlier version, which did not remember it; give --chat"):
+    with pytest.raises(InputError, match="did not record its path; pass --chat"):
         process(recording)
     assert process(recording, chat=chat) == first
     (recording / "processed.json").write_text("{")
-    with pytest.raises(InputError, match="give --chat and --video as before, or --without-chat --without-video"):
+    with pytest.raises(InputError, match="pass --chat and --video as before, or --without-chat --without-video"):
         process(recording)
     assert len(said(process(recording, without=("chat", "video")))) == 2
 
@@ -120,8 +120,8 @@ def test_the_command_says_what_it_uses_again_and_what_becomes_of_the_chat(record
     assert "chat turns" not in run(recording, "--chat", chat).output
     (recording / "chat.jsonl").open("a").close()
     again = run(recording)
-    assert "again with meeting chat.txt, given the last time" in " ".join(again.output.split())
-    assert "nothing has changed" in " ".join(again.output.split())
+    assert "using meeting chat.txt of the last run" in " ".join(again.output.split())
+    assert ": unchanged" in " ".join(again.output.split())
     without = run(recording, "--without-chat")
     assert without.exit_code == 0 and "4 chat turns before, 2 now" in " ".join(without.output.split())
     assert run(recording, "--chat", chat, "--without-chat").exit_code != 0

@@ -76,7 +76,7 @@ def beside(video, text=VTT, ending=".vtt"):
 def test_subtitles_beside_the_video_are_read_said_and_kept(recording, video, caplog):
     path = beside(video)
     told = run(recording, "--video", video)
-    assert told.startswith("0 ") and "with the speech in meeting.vtt, which lies beside the video" in told
+    assert told.startswith("0 ") and "using the speech of meeting.vtt beside the video" in told
     assert "where meeting.mp4 is on the recording's clock was not found" in caplog.text
     first = json.loads((recording / "demonstration.json").read_text())
     [turn] = spoken_turns(first)
@@ -85,7 +85,7 @@ def test_subtitles_beside_the_video_are_read_said_and_kept(recording, video, cap
     assert verify(recording) == []
     path.unlink()
     assert refresh(recording) == (first, False)
-    assert "again with meeting.mp4 and meeting.vtt, given the last time" in run(recording)
+    assert "using meeting.mp4 and meeting.vtt of the last run" in run(recording)
     assert process(recording, video=video) == first, "the same video keeps its speech"
     assert (recording / "speech" / "meeting.vtt").read_text() == VTT
     assert heard(process(recording, without=("speech",))) == [] and not (recording / "speech").exists()
@@ -97,7 +97,7 @@ def test_subtitles_that_were_changed_are_read_again(recording, video):
     process(recording, video=video)
     path.write_text(VTT.replace("lamps", "chairs"))
     assert heard(process(recording)) == [("instructor", "Find some lamps.")], "what is kept counts"
-    assert "which lies beside the video" in run(recording, "--video", video)
+    assert "beside the video" in run(recording, "--video", video)
     assert heard(process(recording)) == [("instructor", "Find some chairs.")]
 
 
@@ -106,7 +106,7 @@ def test_speech_that_is_given_goes_before_what_lies_beside(recording, video, tmp
     other = tmp_path / "said.srt"
     other.write_text(SRT)
     told = run(recording, "--video", video, "--speech", other)
-    assert told.startswith("0 ") and "unknown is taken for the instructor" in caplog.text
+    assert told.startswith("0 ") and "unknown is assumed to be the instructor" in caplog.text
     assert heard(process(recording)) == [("instructor", "Find chairs.")]
     assert heard(process(recording, video=video)) == [("instructor", "Find chairs.")]
     assert heard(process(recording, speakers={"unknown": "navigator"})) == [("navigator", "Find chairs.")]
@@ -121,7 +121,7 @@ def test_speech_goes_with_its_video(recording, video, tmp_path):
     beside(video)
     process(recording, video=video)
     other = video_with(tmp_path / "other.mp4", [], length=2.0)
-    assert "without the speech in meeting.vtt, which is of another video" in run(recording, "--video", other)
+    assert "omitting the speech of meeting.vtt, which belongs to another video" in run(recording, "--video", other)
     assert heard(process(recording)) == []
     process(recording, video=video)
     assert heard(process(recording, without=("video",))) == []
@@ -185,11 +185,11 @@ def test_a_recogniser_is_asked_once(recording, video, stand_in):
 
 
 def test_a_recogniser_needs_a_video_with_sound(recording, tmp_path, stand_in):
-    with pytest.raises(InputError, match="give it with --video"):
+    with pytest.raises(InputError, match="pass it with --video"):
         process(recording, recogniser="stand-in")
     silent = video_with(tmp_path / "silent.mp4", [])
-    assert "silent.mp4: holds no sound" in run(recording, "--video", silent, "--recogniser", "stand-in")
-    assert "recogniser 'none' is unknown" in run(recording, "--video", silent, "--recogniser", "none")
+    assert "silent.mp4: has no sound" in run(recording, "--video", silent, "--recogniser", "stand-in")
+    assert "unknown recogniser 'none'" in run(recording, "--video", silent, "--recogniser", "none")
     assert not (recording / "demonstration.json").exists()
     assert heard(process(recording, video=silent)) == [], "a video without sound is a video"
 

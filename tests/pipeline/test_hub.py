@@ -48,12 +48,12 @@ def test_the_repository_holds_the_export_and_nothing_else(exported, server):
     server.files["train-old.tar"] = b"of an earlier export"
     answer = push(exported, "hf://o/n", "--message", "The first")
     assert answer.returncode == 0, answer.stderr
-    assert "1 of an earlier export are gone" in answer.stdout and f"{server.address}/datasets/o/n" in answer.stdout
+    assert "1 files of an earlier export removed" in answer.stdout and f"{server.address}/datasets/o/n" in answer.stdout
     assert server.files == contents(exported) | {".gitattributes": b"x"}
     assert (server.private, server.commits) == (True, ["The first"]) and server.stored
     server.private = False  # somebody made it public
     answer = push(exported, "hf://o/n")
-    assert answer.returncode != 0 and "is public, nothing was sent" in answer.stderr and len(server.commits) == 1
+    assert answer.returncode != 0 and "is public, nothing was uploaded" in answer.stderr and len(server.commits) == 1
     assert push(exported, "hf://o/n", "--public").returncode == 0
 
 
@@ -73,6 +73,6 @@ def test_what_is_wrong_is_told_and_nothing_is_sent(exported, server, tmp_path, m
     with pytest.raises(InputError, match="manifest.json"):
         send(tmp_path, "hf://o/n")
     (exported / "notes.txt").write_text("of somebody else")
-    with pytest.raises(InputError, match=r"not whole, nothing was sent: .*notes\.txt: not part of the export"):
+    with pytest.raises(InputError, match=r"damaged, nothing was uploaded: .*notes\.txt: not part of the export"):
         send(exported, "hf://o/n")
     assert server.private is None and not server.commits

@@ -20,7 +20,7 @@ def processes() -> Processes:
 
 @pytest.mark.parametrize("work, allowance, told", [
     (hostile_work.spin, Allowance(1, 200 << 20, clock=60), "takes more than 1 s of processor time"),
-    (hostile_work.swell, ALLOWED, "needs more than 200 MiB of memory"),
+    (hostile_work.swell, ALLOWED, "requires more than 200 MiB of memory"),
     (hostile_work.rest, Allowance(1, 200 << 20, clock=0.3), "takes longer than 0 s"),
     (hostile_work.crash, ALLOWED, "broke (status -11)"),
     (hostile_work.shout, ALLOWED, "larger than 1 MiB"),

@@ -60,18 +60,18 @@ def test_tokens_are_told_where_they_are_numbers(usage, told):
 
 
 @pytest.mark.parametrize("answer, told", [
-    (Answer(401, b"Bad key sk-kept-to-oneself"), "it refuses the key"),
-    (Answer(404), "it has no such address or model"),
+    (Answer(401, b"Bad key sk-kept-to-oneself"), "it rejects the key"),
+    (Answer(404), "unknown address or model"),
     (Answer(400, "Your Läden".encode()), "it answers 400"),
     (Answer(302, headers={"location": "/elsewhere"}), "it answers 302"),
-    (Answer(body=b"<html>"), "its answer is no chat completion"),
-    (Answer(body=b"[" * 100_000), "its answer is no chat completion"),
-    (Answer(body=b'{"choices": []}'), "its answer is no chat completion"),
-    (Answer(body=b'{"choices": [{"message": "x"}]}'), "its answer is no chat completion"),
-    (Answer(body=b"9" * 10_000), "its answer is no chat completion"),
+    (Answer(body=b"<html>"), "its answer is not a chat completion"),
+    (Answer(body=b"[" * 100_000), "its answer is not a chat completion"),
+    (Answer(body=b'{"choices": []}'), "its answer is not a chat completion"),
+    (Answer(body=b'{"choices": [{"message": "x"}]}'), "its answer is not a chat completion"),
+    (Answer(body=b"9" * 10_000), "its answer is not a chat completion"),
     (said(None), "its answer has no text"), (said([1]), "its answer has no text"),
     (said(" \n"), "its answer has no text"),
-    (said("[1, 2", "length"), "its answer was cut off at its limit of tokens; ask for less"),
+    (said("[1, 2", "length"), "its answer was cut off at its token limit; request less"),
     (said("x" * MAX_ANSWER_BYTES), "its answer is larger than 1 MiB")])
 def test_what_is_no_answer_is_told_and_not_asked_again(answer, told):
     with model_server(answer) as server:
@@ -82,7 +82,7 @@ def test_who_is_busy_is_asked_again_with_pauses():
     with model_server(Answer(500), Answer(429, headers={"retry-after": "7"}), said("At last")) as server:
         assert ask(server) == ("At last", [PAUSES[0], 7.0]) and len(server.got) == 3
     with model_server(Answer(503, headers={"retry-after": "Fri, 31 Dec 1999 23:59:59 GMT"})) as server:
-        assert ask(server) == ("it answers 503, also when asked again; try later", [*PAUSES]) and len(server.got) == 3
+        assert ask(server) == ("it answers 503, after retries; try again later", [*PAUSES]) and len(server.got) == 3
     with model_server(Answer(429, headers={"retry-after": "9999"})) as server:  # longer than there is time
         assert ask(server)[1] == [] and len(server.got) == 1
 
@@ -99,7 +99,7 @@ def test_one_that_says_nothing_is_left():
         settings = replace(model_settings(f"http://127.0.0.1:{listening.getsockname()[1]}", "m"), seconds=0.3)
         with pytest.raises(ModelFailed, match="no answer within 0.3 seconds"):
             complete(settings, MESSAGES)
-    with pytest.raises(ModelFailed, match="cannot be connected to"):
+    with pytest.raises(ModelFailed, match="cannot connect"):
         complete(settings, MESSAGES)
     with pytest.raises(ModelFailed, match="cannot be resolved"):
         complete(replace(settings, url="http://nowhere.invalid"), MESSAGES)

@@ -42,7 +42,7 @@ def test_what_has_not_changed_is_skipped(recordings):
     assert code == 0 and output.count("turns (") == 3
     stamps = [(path / "demonstration.json").stat().st_mtime_ns for path in recordings]
     code, output = demotape("process", *recordings)
-    assert code == 0 and output.count("nothing has changed") == 3
+    assert code == 0 and output.count(": unchanged") == 3
     assert stamps == [(path / "demonstration.json").stat().st_mtime_ns for path in recordings]
 
 

@@ -52,7 +52,7 @@ def test_every_file_of_a_recording_is_a_regular_one(recording, name, way):
             said = " ".join(ask(recording))
         except InputError as error:
             said = str(error)
-        assert str(odd) in said and ("is a link" in said or "no regular file" in said), ask
+        assert str(odd) in said and ("is a link" in said or "not a regular file" in said), ask
         assert "private" not in said and "\n" not in said
 
 
@@ -63,7 +63,7 @@ def test_every_place_of_the_layout_is_looked_at_whatever_its_case(recording, tmp
         path = getattr(RecordingLayout(recording), name)
         kept = path.rename(tmp_path / "kept") if path.exists() else None
         for odd in (path, path.with_name(path.name.title())):  # some disks give it by either name
-            for way, said in (("link out of the folder", "is a link"), ("FIFO", f"is no regular {kind}")):
+            for way, said in (("link out of the folder", "is a link"), ("FIFO", f"not a regular {kind}")):
                 WAYS[way](odd, tmp_path / "outside")
                 with pytest.raises(InputError, match=f"{odd}: {said}"):
                     RecordingLayout(recording).require_regular_files()
@@ -78,7 +78,7 @@ def test_every_blob_is_a_regular_file(recording, way):
     found = Recording(recording)
     name = next(event["state"]["dom"] for event in found.events if event["state"])
     odd = replaced(found.layout.blob(name), way)
-    with pytest.raises(InputError, match=r"is a link|no regular file"):
+    with pytest.raises(InputError, match=r"is a link|not a regular file"):
         found.blob(name)
     assert any(str(odd) in problem for problem in verify(recording))
 
@@ -114,7 +114,7 @@ def test_a_lone_demonstration_is_a_regular_file(tmp_path, way):
     path = make_recording(tmp_path) / "demonstration.json"
     (tmp_path / "outside").write_text("{}")
     replaced(path, way)
-    with pytest.raises(InputError, match="neither a recording"):
+    with pytest.raises(InputError, match="not a recording"):
         verify(path)
 
 
@@ -123,7 +123,7 @@ def test_commands_end_with_one_line(recording):
     for command in ("check", "process", "import"):
         done = told(command, recording, *(["--data", recording.parent / "data"] if command == "import" else []))
         assert done.returncode in (1, 2), command
-        assert "no regular file" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
+        assert "not a regular file" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
         assert odd.name in done.stderr
 
 
@@ -133,7 +133,7 @@ def test_what_the_user_names_may_be_a_link(recording, tmp_path):
     link.symlink_to(chat)
     process(recording, chat=link)
     os.mkfifo(tmp_path / "fifo.txt")
-    with pytest.raises(InputError, match="no regular file"):
+    with pytest.raises(InputError, match="not a regular file"):
         process(recording, chat=tmp_path / "fifo.txt")
     (tmp_path / "shelf").symlink_to(recording.parent)
     assert Recording(tmp_path / "shelf" / recording.name).id == RecordingLayout(recording).root.name

@@ -129,9 +129,9 @@ GOOD = {  # string: intent, arguments and what tells the target
 }
 WRONG = [  # string, grammar, character, what is told, what would be right
     ("", None, 1, "it is empty", "click('12')"), ("  \n", None, 4, "it is empty", "click('12')"),
-    ("I would click it", None, 1, "'I would click it' is the beginning of no action", "click('12')"),
-    ("clik('12')", None, 1, "'clik' is no action of browsergym", "click('12')"),
-    ('klick(uid="12")', None, 1, "'klick' is no action of weblinx", 'click(uid="12")'),
+    ("I would click it", None, 1, "'I would click it' does not begin an action", "click('12')"),
+    ("clik('12')", None, 1, "'clik' is not an action of browsergym", "click('12')"),
+    ('klick(uid="12")', None, 1, "'klick' is not an action of weblinx", 'click(uid="12")'),
     ("click", "browsergym", 1, "the name of an action and an opening bracket are missing", "click('12')"),
     ("click()", None, 7, "bid is missing", "click('12')"),
     ("click('12'", None, 6, "'(' was never closed", "click('12')"),
@@ -142,13 +142,13 @@ WRONG = [  # string, grammar, character, what is told, what would be right
     ("click('12', modifiers=['Hyper'])", None, 23,
      "modifiers has to be a list of Alt, Control, ControlOrMeta, Meta, Shift", "click('12')"),
     ("click('12', foo=3)", None, 17, "click takes no 'foo'", "click('12')"),
-    ("click('12', bid='3')", None, 17, "bid is told twice", "click('12')"),
-    ("click(*['12'])", None, 7, "a value is no literal", "click('12')"),
+    ("click('12', bid='3')", None, 17, "bid occurs twice", "click('12')"),
+    ("click(*['12'])", None, 7, "a value is not a literal", "click('12')"),
     ("click(**{'bid': '12'})", None, 9, "click takes no '**'", "click('12')"),
-    ("click(__import__('os'))", None, 7, "a value is no literal", "click('12')"),
+    ("click(__import__('os'))", None, 7, "a value is not a literal", "click('12')"),
     ("click('12'); click('13')", None, 12, "there is more than one action", "click('12')"),
     ("click('12')\nclick('13')", None, 13, "there is more than one action", "click('12')"),
-    ("click('12').click()", None, 1, "it has to be one action alone", "click('12')"),
+    ("click('12').click()", None, 1, "it must be a single action", "click('12')"),
     ("fill('7')", None, 9, "value is missing", "fill('12', 'two lamps')"),
     ("fill('7', 'ä', 'b')", None, 16, "enable_autocomplete_menu has to be True or False", "fill('12', 'two lamps')"),
     ("fill('7', 'two lamps)", None, 11, "unterminated string literal", "fill('12', 'two lamps')"),
@@ -164,14 +164,14 @@ WRONG = [  # string, grammar, character, what is told, what would be right
     ("noop(-1)", None, 6, "wait_ms has to be between 0 and 600000", "noop()"),
     ("select_option('4', [])", None, 20, "options has to be a text in quotes or a list of them",
      "select_option('12', 'Price')"),
-    ("mouse_down(1, 2)", None, 16, "this is but a part of an action", "mouse_drag_and_drop(10, 20, 30, 40)"),
+    ("mouse_down(1, 2)", None, 16, "this is only a part of an action", "mouse_drag_and_drop(10, 20, 30, 40)"),
     ("upload_file('3', '/')", None, 18, "file is empty", "upload_file('12', 'letter.pdf')"),
     ("click('\ud800')", None, 1, "a character that no text has", "click('12')"),
     ('click(uid="12"', None, 11, "the text in quotes does not end, or no bracket closes after it", 'click(uid="12")'),
     ('click(uid="12") and more', None, 11, "the text in quotes does not end, or no bracket closes after it",
      'click(uid="12")'),
     ('click(uid="12") click(uid="13")', None, 11, "uid has characters that no uid has", 'click(uid="12")'),
-    ("click(uid=12) now", None, 14, "something stands after the action", 'click(uid="12")'),
+    ("click(uid=12) now", None, 14, "unexpected text after the action", 'click(uid="12")'),
     ("click(uid=)", None, 11, "a value is missing", 'click(uid="12")'),
     ("click(x=1)", None, 10, "uid is missing", 'click(uid="12")'),
     ("click(x=1, y=two)", None, 14, "y has to be a number", 'click(uid="12")'),
@@ -185,14 +185,14 @@ WRONG = [  # string, grammar, character, what is told, what would be right
     ("[button Search -> CLICK", None, 1, "the role or tag of the element in square brackets is missing",
      "[button]  Search -> CLICK"),
     ("[button] Search", None, 16, "an arrow and an operation are missing", "[button]  Search -> CLICK"),
-    ("[button] Search -> PUSH", None, 20, "'PUSH' is no operation", "[button]  Search -> CLICK"),
+    ("[button] Search -> PUSH", None, 20, "unknown operation 'PUSH'", "[button]  Search -> CLICK"),
     ("[textbox] City -> TYPE", None, 23, "TYPE needs a value behind a colon", "[textbox]  City -> TYPE: Paris"),
     ("[button] Search -> CLICK: it", None, 25, "CLICK takes no value", "[button]  Search -> CLICK"),
     ("Action: CLICK\nValue: ", None, 21, "the line Element: is missing or empty",
      'the lines "Element: 12", "Action: TYPE" and "Value: Paris"'),
-    ("Element: C.\nAction: CLICK", None, 10, "a letter names a choice that is not known here",
+    ("Element: C.\nAction: CLICK", None, 10, "a letter names an unknown choice",
      'the lines "Element: 12", "Action: TYPE" and "Value: Paris"'),
-    ("Element: 12\nAction: PUSH", None, 21, "'PUSH' is no operation",
+    ("Element: 12\nAction: PUSH", None, 21, "unknown operation 'PUSH'",
      'the lines "Element: 12", "Action: TYPE" and "Value: Paris"'),
     ("Element: 12\nAction: TYPE", None, 25, "TYPE needs the line Value:",
      'the lines "Element: 12", "Action: TYPE" and "Value: Paris"'),
@@ -202,11 +202,11 @@ WRONG = [  # string, grammar, character, what is told, what would be right
      'the lines "Element: 12", "Action: TYPE" and "Value: Paris"'),
     ("Click the button", None, 7, "the number of a box is missing", "Click [12]"),
     ("Click [12", None, 7, "the number of a box is missing", "Click [12]"),
-    ("Click [12] [13]", None, 11, "something stands after the action", "Click [12]"),
+    ("Click [12] [13]", None, 11, "unexpected text after the action", "Click [12]"),
     ("Action: Type [3]", None, 17, "a semicolon and a text are missing", "Type [3]; [Paris]"),
     ("Scroll [3]; [left]", None, 11, "a semicolon and up or down are missing", "Scroll [WINDOW]; [down]"),
     ("ANSWER;", None, 7, "a semicolon and a text are missing", "ANSWER; [It is done.]"),
-    ("Press [3]", "webvoyager", 1, "it begins with no action of webvoyager", "Click [12]"),
+    ("Press [3]", "webvoyager", 1, "it does not begin with an action of webvoyager", "Click [12]"),
 ]
 TABLE = [(grammar, *case) for grammar, cases in GOOD.items() for case in cases]
 # What a grammar writes as another action, by our intents; the rest is written as what it is.
@@ -232,7 +232,7 @@ def test_what_a_string_asks_for(grammar, text, intent, arguments, target):
 def test_what_is_wrong_in_a_string(text, grammar, at, what, right):
     with pytest.raises(InputError) as error:
         parse(text, grammar)
-    assert str(error.value) == f"the action is wrong at character {at}: {what}; right is for example {right}"
+    assert str(error.value) == f"the action is invalid at character {at}: {what}; a valid example is {right}"
 
 
 @pytest.mark.parametrize("forms, grammar", [(BROWSERGYM, "browsergym"), (WEBLINX, "weblinx")])
@@ -253,7 +253,7 @@ def test_arguments_are_those_of_demonstrations():
 
 
 def test_other_grammars_and_long_strings():
-    with pytest.raises(InputError, match="^'xpath' is no grammar of actions; use one of weblinx, mind2web, "):
+    with pytest.raises(InputError, match="^unknown grammar 'xpath'; use one of weblinx, mind2web, "):
         parse("click('12')", "xpath")
     with pytest.raises(InputError, match="longer than 20000 characters"):
         parse("click('" + "1" * LONGEST + "')")

@@ -39,11 +39,11 @@ def swap(one: int, other: int) -> Any:
     (change(1, element={"uid": "u9", "frame": [], "tag": "a"}), {"t1": "another element was recorded"}),
     (change(1, element={"uid": "u1", "frame": ["f"], "tag": "a"}), {"t1": "another element was recorded"}),
     (change(1, element=None), {"t1": "another element was recorded"}),
-    (change(1, dropped=True), {"t2": "t1, click, is left out"}),
-    (change(8, dropped=True), {"t3": "t8, click, is left out"}),
+    (change(1, dropped=True), {"t2": "t1, click, is dropped"}),
+    (change(8, dropped=True), {"t3": "t8, click, is dropped"}),
     (change(7, dropped=False), {}),
     (lambda turns: [each.update(dropped=True) for each in turns], {}),
-    (swap(0, 2), {"t1": "it was done at another place"}),
+    (swap(0, 2), {"t1": "it was moved"}),
     (lambda turns: turns.append(turn(9, events=[])), {"t9": "it was not recorded"}),
 ])
 def test_each_edit_is_told_where_it_is(edit, told):

@@ -80,7 +80,7 @@ def test_no_file_but_one_beside_it_is_read(har, tmp_path, name):
     (tmp_path / "link").symlink_to(tmp_path / "c" / "b.txt")
     archive = har(entry(response={"content": {"_file": name}}))
     assert archive.exchanges[0].answer() is None
-    assert archive.notes[0].startswith("entry 1: field response.content._file: no ")
+    assert archive.notes[0].startswith("entry 1: field response.content._file: no")
 
 
 @pytest.mark.parametrize("posted, body", [
@@ -163,7 +163,7 @@ BROKEN = [(None, "has to be an object"), ([], "has to be an object"), ({}, "fiel
 @pytest.mark.parametrize("broken, why", BROKEN)
 def test_an_entry_that_cannot_be_read_costs_itself_alone(har, broken, why):
     archive = har(entry(), broken, entry())
-    assert len(archive.exchanges) == 2 and archive.notes == (f"entry 2: {why}; left out",)
+    assert len(archive.exchanges) == 2 and archive.notes == (f"entry 2: {why}; skipped",)
 
 
 def test_what_no_server_answers_is_left_out(har):
@@ -175,8 +175,8 @@ def test_bad_base64_and_times_are_told(har):
     archive = har(entry(response={"content": {"text": "%", "encoding": "base64"}}, at="yesterday"),
                   entry(request={"postData": {"text": "%", "encoding": "base64"}}, at=7))
     assert [(one.time, one.answer(), one.body) for one in archive.exchanges] == [(0, None, None), (0, b"it", b"%")]
-    assert archive.notes == ("entry 1: field response.content.text: not base64; its content is left out",
-                             "entry 2: field request.postData.text: not base64; taken for text")
+    assert archive.notes == ("entry 1: field response.content.text: not base64; its content is skipped",
+                             "entry 2: field request.postData.text: not base64; read as text")
 
 
 @pytest.mark.parametrize("content, why", [

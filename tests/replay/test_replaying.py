@@ -149,7 +149,7 @@ def test_an_action_added_by_hand_is_run_as_a_recorded_one(recording_browser, rec
         {"op": "drop", "turn": heard["id"]}, {"op": "add", "turn": "n", "after": heard["id"], "added": added}])
     result = run(recording_browser, recorded, demonstration | {"turns": turns}, tmp_path / "run")
     assert result.outcomes[-1].turn == "n" and result.last == "same" and result.verdict == "equivalent"
-    assert [each.reason for each in result.outcomes if each.verdict != "same"] == [f"{heard['id']}, click, is left out"]
+    assert [each.reason for each in result.outcomes if each.verdict != "same"] == [f"{heard['id']}, click, is dropped"]
 
 
 def test_a_proof_is_of_what_was_run(recorded, demonstration, result):

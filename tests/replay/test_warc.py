@@ -194,8 +194,8 @@ def test_what_is_wrong_in_a_wacz(wacz):
         "archive/a.warc.gz": ONE, "archive/c.warc": b"none", "pages/pages.jsonl": b"{\n[]\n{}\n" + b"[" * 10**5,
         "datapackage.json": package(a=TWO, gone=ONE)})
     assert len(found.exchanges) == 1
-    assert found.notes[:5] == tuple(f"{name!r}: no plain name within the WACZ; left out" for name in hostile)
-    assert found.notes[5:8] == ("archive/c.warc, record 1: it does not begin as a record; left out",
+    assert found.notes[:5] == tuple(f"{name!r}: no plain name within the WACZ; skipped" for name in hostile)
+    assert found.notes[5:8] == ("archive/c.warc, record 1: not a record; skipped",
                                 "archive/a.warc.gz: its SHA-256 is not the one in datapackage.json",
                                 "'archive/gone.warc.gz': named in datapackage.json, but missing")
     assert [note.partition("(")[0] for note in found.notes[8:]] == ["pages/pages.jsonl, line 1: not JSON ",
@@ -215,10 +215,10 @@ def test_zip_bombs_and_damaged_files(wacz, tmp_path, monkeypatch):
     bomb = {"archive/a.warc": LEFT + bytes(40 << 20), "archive/b.warc.gz": ONE, "datapackage.json": b"{}"}
     found = wacz(bomb, compression=zipfile.ZIP_DEFLATED)
     assert len(found.exchanges) == 1
-    assert found.notes == ("'archive/a.warc': packed too tightly to be a recording; left out",)
+    assert found.notes == ("'archive/a.warc': its compression ratio is too high for a recording; skipped",)
     with zipfile.ZipFile(tmp_path / "others.wacz", "a") as packed, pytest.warns(UserWarning, match="Duplicate name"):
         packed.writestr("archive/b.warc.gz", TWO)
-    assert "'archive/b.warc.gz': there twice; the first one counts, the other is left out" in read_wacz(
+    assert "'archive/b.warc.gz': it occurs twice; only the first is used, the other is skipped" in read_wacz(
         tmp_path / "others.wacz").notes
     noise = hashlib.shake_128(b"").digest(200_000).hex()
     wacz({"archive/a.warc": LEFT + answers(noise), "datapackage.json": b"{}"}, compression=zipfile.ZIP_DEFLATED)
@@ -236,7 +236,7 @@ def test_zip_bombs_and_damaged_files(wacz, tmp_path, monkeypatch):
 def test_the_limit_of_all_files(wacz, monkeypatch):
     monkeypatch.setattr(limits, "PACKAGE", 4000)
     found = wacz({"archive/a.warc.gz": ONE, "archive/b.warc": LEFT * 40, "datapackage.json": b"{}"})
-    assert len(found.exchanges) == 1 and "with it, the WACZ is larger than 3 KiB; left out" in found.notes[0]
+    assert len(found.exchanges) == 1 and "with it, the WACZ is larger than 3 KiB; skipped" in found.notes[0]
 
 
 # --- The index

@@ -113,8 +113,8 @@ def test_br_needs_its_package(read, monkeypatch):
     found = read(answers(b"\x0b\x01\x80it\x03", headers="Content-Encoding: br\r\n"),
                  answers("it", headers="Content-Encoding: rot13\r\n"))
     assert [one.answer() for one in found.exchanges] == [None, None] and found.notes == (
-        "record 1: its content is packed by br; to read it, install the package brotli; it is left out",
-        "record 2: its content is packed by 'rot13', which is not known; it is left out")
+        "record 1: its content has the encoding br, which requires the package brotli; it is skipped",
+        "record 2: its content has the unknown encoding 'rot13'; it is skipped")
 
 
 def test_br_where_its_package_is_there(read):
@@ -140,25 +140,25 @@ def test_what_came_again_has_the_content_of_the_first(read, revisit, first):
 def test_what_came_again_without_the_first(read):
     found = read(again(), again(block="HTTP/1.1 200 OK\r\n\r\n"), answers(url=f"{SITE}/b"))
     assert [one.answer() for one in found.exchanges] == [b"it", None]
-    assert found.notes == ("record 1: the record that has its content is missing; it is left out",
-                           "record 2: the record that has its content is missing; it is left out",
-                           "record 1: it has no headers of HTTP; left out")
+    assert found.notes == ("record 1: the record with its content is missing; it is skipped",
+                           "record 2: the record with its content is missing; it is skipped",
+                           "record 1: it has no HTTP headers; skipped")
 
 
 BROKEN = [  # what stands before an answer that is whole, what is told of it
-    (b"nonsense\r\n\r\n", "record 1: it does not begin as a record; left out"),
-    (answers(length="x"), "record 1: field Content-Length: missing or wrong; left out"),
-    (answers(length="-1"), "record 1: field Content-Length: missing or wrong; left out"),
-    (record(length=""), "record 1: field Content-Length: missing or wrong; left out"),
-    (answers(length=10), "record 1: field Content-Length: wrong, as no record follows; left out"),
-    (answers(status="x"), "record 1: it is no answer of HTTP; left out"),
-    (record(block="it is no HTTP"), "record 1: it is no answer of HTTP; left out"),
-    (record(block=""), "record 1: it is empty; left out"),
-    (record("continuation"), "record 1: a part of another record, which is not put together; left out"),
-    (asks("G(T / HTTP/1.1"), "record 1: it has no method of HTTP; left out"),
-    (answers(headers="X-A: " + "b" * (1 << 19)), "record 1: its headers are larger than 256 KiB; left out"),
-    (answers(X_A="b" * (1 << 19)), "record 1: its headers are larger than 256 KiB; left out"),
-    (answers(headers="X: y\r\n" * 60_000), "record 1: its headers are larger than 256 KiB; left out"),
+    (b"nonsense\r\n\r\n", "record 1: not a record; skipped"),
+    (answers(length="x"), "record 1: field Content-Length: missing or wrong; skipped"),
+    (answers(length="-1"), "record 1: field Content-Length: missing or wrong; skipped"),
+    (record(length=""), "record 1: field Content-Length: missing or wrong; skipped"),
+    (answers(length=10), "record 1: field Content-Length: wrong, as no record follows; skipped"),
+    (answers(status="x"), "record 1: it is not an HTTP response; skipped"),
+    (record(block="it is no HTTP"), "record 1: it is not an HTTP response; skipped"),
+    (record(block=""), "record 1: it is empty; skipped"),
+    (record("continuation"), "record 1: a segment of another record; segments are not supported; skipped"),
+    (asks("G(T / HTTP/1.1"), "record 1: it has no HTTP method; skipped"),
+    (answers(headers="X-A: " + "b" * (1 << 19)), "record 1: its headers are larger than 256 KiB; skipped"),
+    (answers(X_A="b" * (1 << 19)), "record 1: its headers are larger than 256 KiB; skipped"),
+    (answers(headers="X: y\r\n" * 60_000), "record 1: its headers are larger than 256 KiB; skipped"),
 ]
 
 
@@ -171,7 +171,7 @@ def test_a_broken_record_costs_only_itself(read, packed, broken, note):
 
 
 def test_a_length_that_swallows_the_next_records(read):
-    for packed, note in ((True, "record 1: cut off; left out"), (False, "record 1: cut off; left out")):
+    for packed, note in ((True, "record 1: cut off; skipped"), (False, "record 1: cut off; skipped")):
         found = read(answers(length=10**6), LEFT, LEFT, packed=packed)
         assert len(found.exchanges) == 2 and found.notes == (note,)
     found = read(answers(length=len(LEFT) + 10), LEFT, LEFT, LEFT, packed=False)
@@ -193,7 +193,7 @@ def test_damaged_members(tmp_path):
                 assert left >= {f"{SITE}/{other}" for other in range(4) if other != number}, (number, at)
     path.write_bytes(b"".join(members)[:-30])
     found = read_warc(path)
-    assert len(found.exchanges) == 3 and found.notes == ("record 4: cut off; left out",)
+    assert len(found.exchanges) == 3 and found.notes == ("record 4: cut off; skipped",)
 
 
 @pytest.mark.parametrize("date", ["", "yesterday", "2024-13-01T00:00:00Z", "9999-01-01T00:00:00Z", "2024-05-01"])
@@ -207,30 +207,32 @@ def test_bombs(read, monkeypatch):
     monkeypatch.setattr(limits, "RATIO", 20)
     many = bytes(3 << 20)
     found = read(answers(many), LEFT)
-    assert len(found.exchanges) == 1 and found.notes == ("record 1: packed too tightly to be a recording; left out",)
+    assert len(found.exchanges) == 1
+    assert found.notes == ("record 1: its compression ratio is too high for a recording; skipped",)
     for headers, content in (("gzip", gzipped(many)), ("deflate", zlib.compress(many)),
                              ("zstd", zstandard.compress(many))):
         found = read(answers(content, headers=f"Content-Encoding: {headers}\r\n"), LEFT)
         assert [one.answer() for one in found.exchanges] == [None, b"it"]
-        assert found.notes == ("record 1: its content is packed too tightly to be a recording; it is left out",)
+        assert found.notes == (
+            "record 1: its content: its compression ratio is too high for a recording; it is skipped",)
 
 
 def test_limits(read, monkeypatch):
     monkeypatch.setattr(limits, "BLOB", 1000)
     found = read(answers(bytes(1001)), answers(gzipped(bytes(1001)), headers="Content-Encoding: gzip\r\n"), LEFT)
     assert [one.answer() for one in found.exchanges] == [None, None, b"it"]
-    assert found.notes == ("record 1: its content is larger than 1000 bytes; it is left out",
-                           "record 2: its content is larger than 1000 bytes; it is left out")
+    assert found.notes == ("record 1: its content is larger than 1000 bytes; it is skipped",
+                           "record 2: its content is larger than 1000 bytes; it is skipped")
     monkeypatch.setattr(limits, "ENTRIES", 1)
-    assert read(LEFT, LEFT, LEFT).notes == ("record 2: too much for one archive; it and the rest are left out",)
+    assert read(LEFT, LEFT, LEFT).notes == ("record 2: the archive is too large; this record and the rest are skipped",)
     monkeypatch.setattr(limits, "ENTRIES", 5000)
     monkeypatch.setattr(limits, "HAR", 2)
     found = read(asks(body="abc"), LEFT)
-    assert found.exchanges[0].body is None and "what was sent is too much in all" in found.notes[0]
+    assert found.exchanges[0].body is None and "the request bodies are too large in total" in found.notes[0]
     monkeypatch.setattr(warc_records, "_NOTES", 2)
     assert read(*[answers(length="x")] * 5, LEFT).notes[2:] == ("and 3 more",)
     monkeypatch.setattr(limits, "PACKAGE", 1)
-    assert "too much" in read(LEFT, LEFT).notes[0]
+    assert "too large" in read(LEFT, LEFT).notes[0]
 
 
 def test_kinds_and_tops(read):

@@ -184,13 +184,13 @@ def test_a_file_of_a_newer_version_is_named_with_what_to_do(kept, file):
     path = kept / file
     path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
     if file == "processed.json":
-        with pytest.raises(InputError, match="field version: 2 is newer .* give --chat and --video as before"):
+        with pytest.raises(InputError, match="field version: 2 is newer .* pass --chat and --video as before"):
             refresh(kept)  # it may have been processed with a chat, which must not go without a word
         assert refresh(kept, without=("chat", "video"))[1]
         return
     [problem] = verify(kept)
-    assert re.fullmatch(re.escape(str(path)) + r": field version: 2 is newer than this demotape, which reads "
-                        r"demotape/\w+ up to version 1; update demotape", problem)
+    assert re.fullmatch(re.escape(str(path)) + r": field version: 2 is newer than this demotape supports "
+                        r"\(demotape/\w+ up to version 1\); update demotape", problem)
 
 
 def test_a_package_and_an_export_of_a_newer_version_are_named(tmp_path):

@@ -106,11 +106,11 @@ def role_of_assignee(session: Session, to: str | None, account: Account) -> str 
     """The role of who gets demonstrations of the account's project; None for nobody. Raises NotAllowed for who does
     not lead it, InputError for somebody who is no member."""
     if not account.leads:
-        raise NotAllowed(ErrorText("only a lead assigns"))
+        raise NotAllowed(ErrorText("only a lead can assign demonstrations"))
     user = session.get(User, to) if to else None
     role = members.role_of(session, to, account.project) if to and user else None
     if to and (role is None or user is None or user.state != ACTIVE):
-        raise InputError(ErrorText("field to: there is no member %(to)r of this project", to=to[:80]))
+        raise InputError(ErrorText("field to: unknown member %(to)r of this project", to=to[:80]))
     return role
 
 
@@ -123,7 +123,7 @@ def chosen(session: Session, ids: Iterable[str], account: Account, refused: dict
     rows = session.scalars(select(Demonstration)
                            .where(Demonstration.project.in_(projects), Demonstration.id.in_(ids))
                            .order_by(Demonstration.id).with_for_update()).all()
-    missing = {name: f"there is no demonstration {name[:80]!r}" for name in sorted(set(ids) - {row.id for row in rows})}
+    missing = {name: f"unknown demonstration {name[:80]!r}" for name in sorted(set(ids) - {row.id for row in rows})}
     if missing and refused is None:
         raise NotFound(next(iter(missing.values())))
     if refused is not None:
@@ -135,7 +135,8 @@ def require_some(ids: Iterable[str]) -> list[str]:
     """Each id once; raises InputError for none or too many."""
     ids = list(dict.fromkeys(ids))
     if not 0 < len(ids) <= ASSIGN_LIMIT:
-        raise InputError(ErrorText("field ids: name 1 to %(assign_limit)s demonstrations", assign_limit=ASSIGN_LIMIT))
+        raise InputError(ErrorText("field ids: must have 1 to %(assign_limit)s "
+                                   "demonstrations", assign_limit=ASSIGN_LIMIT))
     return ids
 
 
@@ -165,8 +166,8 @@ def require_free(row: Demonstration, account: Account) -> None:
     if holder_name not in (None, account.name) and not account.alone:
         now = datetime.now(UTC)
         minutes = max(1, round(((row.lease_until or now) - now) / timedelta(minutes=1)))
-        raise Conflict(ErrorText("%(who)s is at work on this demonstration, for %(minutes)s minutes more unless they "
-                                 "go on",
+        raise Conflict(ErrorText("%(who)s has locked this demonstration; the lock ends in %(minutes)s minutes "
+                                 "without further edits",
                                  who=holder_name, minutes=minutes))
 
 
@@ -233,7 +234,7 @@ def _check_fits(session: Session, row: Demonstration, to: str | None, role: str 
     if to is None:
         return
     if copies.TRY in row.id:
-        raise InputError(ErrorText("demonstration %(id)s is what somebody answers in training; it is nobody else's",
+        raise InputError(ErrorText("demonstration %(id)s is a training answer; it cannot be assigned",
                                    id=row.id))
     paired = pairs.pair_of(session, row.id)
     if paired and not paired.open and row.id == paired.second.id:
@@ -241,15 +242,15 @@ def _check_fits(session: Session, row: Demonstration, to: str | None, role: str 
     if paired and paired.open and row.status == SUBMITTED:
         raise InputError(ErrorText("demonstration %(id)s: %(why)s", id=row.id, why=pairs.WAITS))
     if paired and paired.open and pairs.works_on(session, paired.other(row.id).id, to):
-        raise InputError(ErrorText("demonstration %(id)s: %(to)s annotates the other one of this pair; assign it to "
-                                   "somebody else", id=row.id, to=to))
+        raise InputError(ErrorText("demonstration %(id)s: %(to)s is the other annotator of this pair; assign it to "
+                                   "another user", id=row.id, to=to))
     if row.status in (APPROVED, INVALID):
-        raise InputError(ErrorText("demonstration %(id)s is %(status)s; there is nothing left to do", id=row.id,
+        raise InputError(ErrorText("demonstration %(id)s is %(status)s; it requires no further work", id=row.id,
                                    status=row.status))
     if row.status in (SUBMITTED, VALIDATED):
         if role == ANNOTATOR:
             raise InputError(ErrorText("demonstration %(id)s is %(status)s; assign it to a validator", id=row.id,
                                        status=row.status))
         if row.submitted_by == to:
-            raise InputError(ErrorText("demonstration %(id)s was submitted by %(to)s; assign it to somebody else",
+            raise InputError(ErrorText("demonstration %(id)s was submitted by %(to)s; assign it to another user",
                                        id=row.id, to=to))

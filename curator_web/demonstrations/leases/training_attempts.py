@@ -35,8 +35,8 @@ from curator_web.errors import Conflict, ErrorText, NotAllowed, NotFound
 from curator_web.users import Account, project_settings
 
 SETTLED = (VALIDATED, APPROVED)
-ANSWER_SEEN = ErrorText("you have seen the known answer of this one; nothing changes yours any more")
-ENDED = ErrorText("this answer in training counts no more; nothing changes it")
+ANSWER_SEEN = ErrorText("you have seen the known answer; your answer can no longer be changed")
+ENDED = ErrorText("this training answer is no longer counted and cannot be changed")
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,8 @@ def require_own_attempt(session: Session, demonstration_id: str, account: Accoun
     """The answer that a demonstration is. Raises NotAllowed where it is another's, or not worked on any more."""
     attempt = attempt_of(session, demonstration_id)
     if attempt and attempt.who != account.name:
-        raise NotAllowed(ErrorText("this is what %(who)s answers in training; nobody else changes it", who=attempt.who))
+        raise NotAllowed(ErrorText("this is the training answer of %(who)s; other users cannot change "
+                                   "it", who=attempt.who))
     if attempt and not attempt.open:
         raise NotAllowed(ANSWER_SEEN if attempt.ended_at is None else ENDED)
     return attempt
@@ -176,7 +177,7 @@ def compare(db: Database, demonstration_id: str, account: Account) -> AnswerComp
         attempt = attempt_of(session, demonstration_id)
         may_see = attempt and (account.leads or (attempt.who == account.name and attempt.ended_at is None))
         if attempt is None or attempt.submitted_at is None or not may_see:
-            raise NotFound(ErrorText("there is no answer in training %(id)r that was submitted",
+            raise NotFound(ErrorText("unknown submitted training answer %(id)r",
                                      id=demonstration_id[:80]))
         first, second = (library.load(session, name) for name in (attempt.original, attempt.copy))
         labels = session.get_one(Project, account.project).labels
@@ -188,8 +189,7 @@ def compare(db: Database, demonstration_id: str, account: Account) -> AnswerComp
 def require_no_training(session: Session, demonstration_id: str) -> None:
     """Raises Conflict for an answer in training, and for what others answer: both are of a whole recording."""
     if copies.TRY in demonstration_id or session.get(Training, demonstration_id) is not None:
-        raise Conflict(ErrorText("this is a training demonstration; it stays whole until a lead takes it out of "
-                                 "training"))
+        raise Conflict(ErrorText("a training demonstration cannot be split; a lead can remove it from training"))
 
 
 def end(session: Session, *conditions: ColumnElement[bool]) -> None:

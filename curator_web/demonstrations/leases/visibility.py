@@ -25,7 +25,7 @@ def require_visible(db: Database, demonstration_id: str, account: Account) -> No
         return
     with db.reading() as session:
         if _hides(session, demonstration_id, account.name, account.project):
-            raise NotFound(ErrorText("there is no demonstration %(demonstration_id)r",
+            raise NotFound(ErrorText("unknown demonstration %(demonstration_id)r",
                                      demonstration_id=demonstration_id))
 
 

@@ -38,9 +38,9 @@ class LabelSchema(Strict):
     @validates_schema
     def _has_options(self, data: dict[str, Any], **_: Any) -> None:
         if data["kind"] in (SINGLE, MULTIPLE) and not data["options"]:
-            raise ValidationError({"options": "Name what can be chosen from."})
+            raise ValidationError({"options": "List the options."})
         if len(set(data["options"])) < len(data["options"]):
-            raise ValidationError({"options": "Each one once."})
+            raise ValidationError({"options": "Options must be unique."})
 
 
 def definitions(db: Database, project: str = MAIN) -> list[dict[str, Any]]:
@@ -54,9 +54,9 @@ def define(db: Database, labels: list[dict[str, Any]], account: Account) -> None
     labels = [validated(storable(label), LabelSchema(), f"label {number}") for number, label in enumerate(labels, 1)]
     names = [label["name"] for label in labels]
     if len(set(names)) < len(names):
-        raise InputError(ErrorText("field name: there is such a label already"))
+        raise InputError(ErrorText("field name: this label already exists"))
     if len(labels) > LABELS:
-        raise InputError(ErrorText("there is room for %(labels)s labels", labels=LABELS))
+        raise InputError(ErrorText("at most %(labels)s labels are allowed", labels=LABELS))
     with db.writing() as session:
         session.get_one(Project, account.project).labels = labels
         audit.note(session, account.name, "labels defined", names=names)
@@ -84,18 +84,19 @@ def require_allowed_label(session: Session, edit: types.Edit, project: str) -> N
                   and definition["scope"] == scope), None)
     if label is None:
         if values:  # what is no label any more can be taken away
-            raise InputError(ErrorText("field label: there is no label %(name)r for a %(scope)s",
+            raise InputError(ErrorText("field label: unknown label %(name)r for a %(scope)s",
                                        name=name[:NAME_LENGTH], scope=scope))
         return
     if len(set(values)) < len(values) or (len(values) > 1 and label["kind"] != MULTIPLE):
-        raise InputError(ErrorText("field said: %(name)r takes each once", name=name) if label["kind"] == MULTIPLE
-                         else ErrorText("field said: %(name)r takes one", name=name))
+        raise InputError(ErrorText("field said: %(name)r allows each option only "
+                                   "once", name=name) if label["kind"] == MULTIPLE
+                         else ErrorText("field said: %(name)r requires a single option", name=name))
     for value in values:
         if label["kind"] in (SINGLE, MULTIPLE) and value not in label["options"]:
-            raise InputError(ErrorText("field said: %(value)r is no option of %(name)r", value=value[:OPTION_LENGTH],
+            raise InputError(ErrorText("field said: unknown option %(value)r of %(name)r", value=value[:OPTION_LENGTH],
                                        name=name))
         if label["kind"] == NUMBER and not _is_number(value):
-            raise InputError(ErrorText("field said: %(name)r takes a number", name=name))
+            raise InputError(ErrorText("field said: %(name)r requires a number", name=name))
         if not 0 < len(value) <= TEXT_LENGTH:
             raise InputError(ErrorText("field said: 1 to %(text_length)s characters", text_length=TEXT_LENGTH))
 

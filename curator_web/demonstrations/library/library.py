@@ -185,20 +185,20 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
     demonstration = _read(recording)
     proof = proofs.read(recording.layout.root, demonstration)
     if owners.claim(db, recording.id, recorded_by) != recording.id:
-        raise InputError(f"{path}: there is a recording of somebody else's with the id {recording.id}")
+        raise InputError(f"{path}: the id {recording.id} is used by another user's recording")
     if store.holds(recording.id):
         stored = store.open(recording.id).manifest
         if stored["started_at"] != recording.manifest["started_at"]:
-            raise InputError(f"{path}: another recording with the id {recording.id} was imported before")
+            raise InputError(f"{path}: another recording with the id {recording.id} is already imported")
     store.add(recording)
     with db.writing() as session:
         row = session.get(Demonstration, demonstration["id"], with_for_update=True)
         if row and row.recording != recording.id:
-            raise InputError(f"{path}: the demonstration {row.id} is another recording's")
+            raise InputError(f"{path}: the demonstration {row.id} belongs to another recording")
         if row and row.project == NOWHERE:
-            raise InputError(f"{path}: this demonstration was deleted; a lead can restore it, under Deleted ones")
+            raise InputError(f"{path}: this demonstration was deleted; a lead can restore it on the page Deleted")
         if row and project not in (None, row.project):
-            raise InputError(f"{path}: this recording is in another project already")
+            raise InputError(f"{path}: this recording belongs to another project")
         outcome = _renew(session, row, demonstration) if row else "new"
         if not row:
             row = _insert(session, demonstration, recording.manifest["started_at"], project or MAIN)
@@ -247,7 +247,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
     out; without it, it raises Damaged. Raises InputError for a status that does not exist.
     """
     if selection.status and selection.status not in STATUSES:
-        raise InputError(ErrorText("status: %(status)r is none; %(which)s are", status=selection.status,
+        raise InputError(ErrorText("status: unknown status %(status)r; choose from %(which)s", status=selection.status,
                                    which=", ".join(STATUSES)))
     key, definitions, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
@@ -318,7 +318,7 @@ def row_of(session: Session, demonstration_id: str, *, lock: bool = False) -> De
 
 
 def _not_found(demonstration_id: str) -> NotFound:
-    return NotFound(ErrorText("there is no demonstration %(demonstration_id)r",
+    return NotFound(ErrorText("unknown demonstration %(demonstration_id)r",
                               demonstration_id=demonstration_id[:ID_LENGTH]))
 
 
@@ -326,7 +326,7 @@ def _read(recording: Recording) -> types.Demonstration:
     """The recording's demonstration with the outcome checks beside it, checked."""
     path = recording.layout.demonstration
     if recording.manifest["status"] == "recording":
-        raise InputError(f"{recording.layout.root}: is still being recorded; end the recording first")
+        raise InputError(f"{recording.layout.root}: the recording is not finished; stop it first")
     if not path.is_file():
         raise InputError(f"{recording.layout.root}: not processed yet; "
                          f"run: demotape process {recording.layout.root}")
@@ -335,13 +335,13 @@ def _read(recording: Recording) -> types.Demonstration:
         demonstration["outcome"] = read_json(recording.layout.outcome, _OUTCOME)
     demonstration = storable(demonstration)
     if not ID.fullmatch(demonstration["id"]):
-        raise InputError(f"{path}: field id: letters, digits, - and _ only, 100 at most")
+        raise InputError(f"{path}: field id: must have at most 100 letters, digits, - and _")
     if demonstration["recording"] != recording.id:
         raise InputError(f"{path}: field recording: {demonstration['recording']!r} instead of {recording.id!r}")
     visited: set[str] = set()
     for number, turn in enumerate(demonstration["turns"]):
         if turn["id"] in visited:
-            raise InputError(f"{path}: field turns.{number}.id: {turn['id']!r} stands there twice")
+            raise InputError(f"{path}: field turns.{number}.id: {turn['id']!r} occurs twice")
         visited.add(turn["id"])
     return demonstration
 

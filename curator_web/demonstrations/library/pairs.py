@@ -20,9 +20,10 @@ from curator_web.users import Account
 
 ANNOTATING, TO_COMPARE, SET_ASIDE = ("annotating", "to-compare", "set-aside")
 STATES = (ANNOTATING, TO_COMPARE, SET_ASIDE, *OUTCOMES)
-ANNOTATES_OTHER = ErrorText("you annotate the other one of this pair; somebody else annotates this one")
-WAITS = ErrorText("two people annotate this demonstration; it is compared under Pairs once both have submitted")
-CLOSED_COPY = ErrorText("this was the second annotation of a pair, which is closed; the first one is worked on")
+ANNOTATES_OTHER = ErrorText("you are the other annotator of this pair; another user annotates this one")
+WAITS = ErrorText("two people annotate this demonstration; it is compared on the page Double annotation after both "
+                  "have submitted")
+CLOSED_COPY = ErrorText("this second annotation of a pair is closed; use the first one")
 MAX_CACHED_QUERIES = 1000  # making one takes longer than asking it; each is of a person in a project
 
 

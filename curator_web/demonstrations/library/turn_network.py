@@ -40,7 +40,7 @@ def turn_requests(store: RecordingStore, review: Review, turn_id: str) -> TurnRe
     begin, end = _span(review, turn_id)
     name = review.row.recording
     if not store.has_network(name):
-        raise NotFound(ErrorText("the network of this recording was not kept; record with --har or --replayable"))
+        raise NotFound(ErrorText("the network of this recording was not recorded; record with --har or --replayable"))
     return TurnRequests(turn_id, begin, end, **list_sandboxed(network.requests, store.open(name), begin, end))
 
 
@@ -49,7 +49,7 @@ def console_lines(store: RecordingStore, review: Review, turn_id: str) -> Consol
     begin, end = _span(review, turn_id)
     name = review.row.recording
     if not store.has_console(name):
-        raise NotFound(ErrorText("the console of this recording was not kept; record with --console"))
+        raise NotFound(ErrorText("the console of this recording was not recorded; record with --console"))
     return ConsoleLines(turn_id, begin, end, **list_sandboxed(console.summarize, store.open(name), begin, end))
 
 
@@ -57,7 +57,7 @@ def _span(review: Review, turn_id: str) -> tuple[float, float | None]:
     before, behind = review.elsewhere
     turn = next((candidate for candidate in review.turns if candidate["id"] == turn_id), None)
     if turn is None:
-        raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
+        raise NotFound(ErrorText("unknown turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
     acted = [acting_turn["timestamp"] for acting_turn in (*before, *review.turns, *behind)
              if acting_turn["type"] == "browser" and not acting_turn["dropped"]]
     later = [time for time in acted if time > turn["timestamp"]]

@@ -31,15 +31,15 @@ def add_comment(db: Database, demonstration_id: str, account: Account, text: str
     if not 0 < len(text) <= TEXT_LENGTH:
         raise InputError(ErrorText("field text: 1 to %(text_length)s characters", text_length=TEXT_LENGTH))
     if kind not in COMMENT_KINDS:
-        raise InputError(ErrorText("field kind: %(kind)r is none; %(which)s are", kind=kind[:40],
+        raise InputError(ErrorText("field kind: unknown kind %(kind)r; choose from %(which)s", kind=kind[:40],
                                    which=", ".join(COMMENT_KINDS)))
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)
         turn = _checked_turn(session, row, storable(turn), answers)
         if kind == QUESTION and not answers and not row.recorded_by:
-            raise InputError(ErrorText("field kind: nobody is known to have recorded this demonstration"))
+            raise InputError(ErrorText("field kind: the person who recorded this demonstration is unknown"))
         if (session.scalar(select(func.count()).where(Comment.demonstration_id == row.id)) or 0) >= LIMIT:
-            raise InputError(ErrorText("this demonstration has %(limit)s comments; there is no room for more",
+            raise InputError(ErrorText("this demonstration already has the maximum of %(limit)s comments",
                                        limit=LIMIT))
         comment = Comment(demonstration_id=row.id, turn=turn, kind=kind, text=text, who=account.name,
                           made_at=datetime.now(UTC), answers=answers)
@@ -58,14 +58,14 @@ def resolve(db: Database, comment_id: int, account: Account) -> Comment:
     with db.writing() as session:
         comment = session.get(Comment, comment_id) if comment_id <= LAST_ID else None
         if comment is None:
-            raise NotFound(ErrorText("there is no comment %(comment_id)s", comment_id=comment_id))
+            raise NotFound(ErrorText("unknown comment %(comment_id)s", comment_id=comment_id))
         row = library.row_of(session, comment.demonstration_id, lock=True)
         session.refresh(comment)
         if comment.answers is not None:
-            raise InputError(ErrorText("an answer is resolved with what it answers"))
+            raise InputError(ErrorText("a reply is resolved together with its comment"))
         people = (comment.who, row.recorded_by, row.submitted_by, row.assigned_to, row.lease_who)
         if not account.reviews and account.name not in people:
-            raise NotAllowed(ErrorText("this comment is not yours to resolve"))
+            raise NotAllowed(ErrorText("you cannot resolve this comment"))
         if comment.resolved_at is None:
             comment.resolved_by, comment.resolved_at = account.name, datetime.now(UTC)
             row.open_comments -= 1
@@ -102,12 +102,12 @@ def _checked_turn(session: Session, row: Demonstration, turn: str | None, answer
     if answers is not None:
         answered = session.get(Comment, answers) if 0 < answers <= LAST_ID else None
         if answered is None or answered.demonstration_id != row.id or answered.answers is not None:
-            raise InputError(ErrorText("field answers: there is no comment %(answers)s to answer here",
+            raise InputError(ErrorText("field answers: unknown comment %(answers)s",
                                        answers=answers))
         return answered.turn
     if turn is None:
         return None
     review = library.load(session, row.id)
     if turn not in {turn_["id"] for turn_ in review.current()["turns"]}:
-        raise InputError(ErrorText("field turn: there is no turn %(turn)r in this demonstration", turn=turn[:80]))
+        raise InputError(ErrorText("field turn: unknown turn %(turn)r in this demonstration", turn=turn[:80]))
     return turn

@@ -54,11 +54,10 @@ def withdraw(db: Database, demonstration_id: str, account: Account) -> str:
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)
         if not is_own(row, account):
-            raise NotAllowed(ErrorText("only who recorded a demonstration withdraws it"))
+            raise NotAllowed(ErrorText("only the person who recorded a demonstration can withdraw it"))
         if row.status not in WITHDRAWN_WHILE:
-            raise NotAllowed(ErrorText("this demonstration is %(status)s; only while it is %(which)s can it be "
-                                       "withdrawn; "
-                                       "ask a lead", status=row.status, which=" or ".join(WITHDRAWN_WHILE)))
+            raise NotAllowed(ErrorText("this demonstration is %(status)s; it can be withdrawn only while it is "
+                                       "%(which)s; ask a lead", status=row.status, which=" or ".join(WITHDRAWN_WHILE)))
         leases.require_free(row, account)
         return _delete(session, [row], account)
 
@@ -91,7 +90,7 @@ def restore(db: Database, batch: str, account: Account) -> int:
         deletions = session.scalars(select(Deletion).where(
             Deletion.batch == storable(batch), Deletion.project == account.project).with_for_update()).all()
         if not deletions:
-            raise NotFound(ErrorText("nothing that was deleted is called %(batch)r; it may have been restored",
+            raise NotFound(ErrorText("unknown deletion %(batch)r; it may have been restored",
                                      batch=batch[:40]))
         for deletion in deletions:
             session.get_one(Demonstration, deletion.demonstration_id).project = deletion.project

@@ -66,9 +66,9 @@ def draw(db: Database, count: int, seed: int, account: Account) -> int:
     there were. What was drawn before stays as it is. Raises NotAllowed, InputError."""
     require_lead(account)
     if not 0 < count <= DRAW_LIMIT:
-        raise InputError(ErrorText("field count: a number from 1 to %(most)s", most=DRAW_LIMIT))
+        raise InputError(ErrorText("field count: must be a number from 1 to %(most)s", most=DRAW_LIMIT))
     if abs(seed) > SEED_LIMIT:
-        raise InputError(ErrorText("field %(name)s: a whole number, of 15 digits at most", name="seed"))
+        raise InputError(ErrorText("field %(name)s: must be a whole number of at most 15 digits", name="seed"))
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)  # nobody else draws meanwhile
         before = select(Sampled.demonstration_id).where(Sampled.project == account.project)
@@ -184,12 +184,12 @@ def _require_open(session: Session, demonstration_id: str, account: Account, *, 
     if lock:  # of several at once of the same person, one makes the label
         session.get(Sampled, (account.project, demonstration_id), with_for_update=True)
     if session.execute(_handed_out(session, account).where(Demonstration.id == demonstration_id)).first() is None:
-        raise NotFound(ErrorText("demonstration %(id)r is not handed out for labelling", id=demonstration_id[:100]))
+        raise NotFound(ErrorText("demonstration %(id)r is not assigned for labelling", id=demonstration_id[:100]))
     stored = session.get(PersonLabel, (account.project, demonstration_id, account.name))
     if stored and stored.shown_at:
-        raise Conflict(ErrorText("you may see what others say of this one; nothing changes your label any more"))
+        raise Conflict(ErrorText("you can see the labels of others; your label can no longer be changed"))
     if stored and _last(session, account) != demonstration_id:
-        raise Conflict(ErrorText("you labelled this one, and another one since; only the last label can be changed"))
+        raise Conflict(ErrorText("you labelled another recording after this one; only the last label can be changed"))
     return stored
 
 

@@ -31,7 +31,7 @@ RARE = 400  # (more than are counted) so few are looked up one by one; more are 
 SITES_LIMIT = 500
 NEWEST = "imported_at"
 TEXT_LENGTH = 200
-UNKNOWN_EXPRESSION = "field search: an expression that this database does not know"
+UNKNOWN_EXPRESSION = "field search: the database does not support this expression"
 
 
 @dataclass(frozen=True)
@@ -319,7 +319,7 @@ def _read_key(sought: Filter) -> tuple | None:
             raise ValueError
         return side, value, storable(last_id)
     except (ValueError, TypeError, binascii.Error, RecursionError):
-        raise InputError(ErrorText("field after: this is no page of this list; begin with the first")) from None
+        raise InputError(ErrorText("field after: not a page of this list; start with the first")) from None
 
 
 def _day(text: str) -> datetime | None:

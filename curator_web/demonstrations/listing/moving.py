@@ -38,9 +38,9 @@ def require_leads_both(session: Session, to: str, account: Account) -> None:
     """Raises NotAllowed for who does not lead the account's project and the other one, InputError for one that they
     are not in."""
     if not account.leads:
-        raise NotAllowed(ErrorText("only a lead moves demonstrations"))
+        raise NotAllowed(ErrorText("only a lead can move demonstrations"))
     role = LEAD if account.alone else members.role_of(session, account.name, to)
     if role is None or session.get(Project, to) is None:
-        raise InputError(ErrorText("field to: you are in no project %(to)r", to=to[:40]))
+        raise InputError(ErrorText("field to: you are not a member of the project %(to)r", to=to[:40]))
     if role != LEAD:
-        raise NotAllowed(ErrorText("only a lead of %(to)r takes demonstrations into it", to=to))
+        raise NotAllowed(ErrorText("only a lead of %(to)r can move demonstrations into it", to=to))

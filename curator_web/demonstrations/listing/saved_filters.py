@@ -33,7 +33,7 @@ def save(db: Database, account: Account, name: str, sought: Filter, shared: bool
         raise InputError(ErrorText("field name: 1 to %(filter_name_length)s characters",
                                    filter_name_length=FILTER_NAME_LENGTH))
     if not content:
-        raise InputError(ErrorText("field filter: this filter leaves nothing out"))
+        raise InputError(ErrorText("field filter: the filter is empty"))
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)
         own = {row.name: row for row in session.scalars(select(SavedFilter).where(
@@ -54,8 +54,8 @@ def remove(db: Database, account: Account, filter_id: int) -> None:
     with db.writing() as session:
         row = session.get(SavedFilter, filter_id)
         if row is None or row.project != account.project or not (row.shared or row.who == account.name):
-            raise NotFound(ErrorText("there is no filter %(filter_id)s", filter_id=filter_id))
+            raise NotFound(ErrorText("unknown filter %(filter_id)s", filter_id=filter_id))
         if row.who != account.name and not account.leads:
-            raise NotAllowed(ErrorText("only who saved a filter removes it, and a lead"))
+            raise NotAllowed(ErrorText("only its author or a lead can delete a filter"))
         session.delete(row)
         audit.note(session, account.name, "filter removed", project=account.project)

@@ -94,7 +94,7 @@ def store_verdicts(db: Database, judgements: Sequence[Judgement], account: Accou
     InputError for two of one judge about one recording."""
     require_lead(account)
     if len({_key(judgement) for judgement in judgements}) < len(judgements):
-        raise InputError(ErrorText("a judge judges the same recording twice; leave one of them out"))
+        raise InputError(ErrorText("a judge judges the same recording twice; remove one of them"))
     new = replaced = 0
     with db.writing() as session:
         session.get_one(Project, account.project, with_for_update=True)  # nobody else takes the same ones meanwhile

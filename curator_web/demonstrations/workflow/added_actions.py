@@ -48,7 +48,7 @@ def page_of(review: Review, turn_id: str, recording: Recording, name: str) -> Pa
     for page in candidates:
         if page.name == name or not name:
             return page
-    raise InputError(ErrorText("field seen: no page with its elements was recorded there"))
+    raise InputError(ErrorText("field seen: no page with elements was recorded at this turn"))
 
 
 def _appearance(page: Page) -> tuple[Any, ...]:
@@ -71,7 +71,7 @@ def _index(review: Review, turn_id: str) -> int:
     for index, turn in enumerate(review.turns):
         if turn["id"] == turn_id:
             return index
-    raise InputError(ErrorText("field turn: no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
+    raise InputError(ErrorText("field turn: unknown turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
 
 
 # ---- What can be done with an element -----------------------------------------------------------------------------
@@ -117,17 +117,18 @@ def require_possible_action(edit: Mapping[str, Any], review: Review, recording: 
         return
     state, element = added["state"], added["element"]
     if state is not None and state not in _known(review, recording):
-        raise InputError(ErrorText("field added.state: must be that of another turn of this demonstration, or the last "
-                                   "one of its recording"))
+        raise InputError(ErrorText("field added.state: must be the state of another turn of this demonstration, or "
+                                   "the last state of its recording"))
     if state is not None and element is not None:
         recorded = storable(list_sandboxed(element_of, recording, state, element["uid"]))
         for name in ("tag", "frame", "bbox"):
             if recorded[name] != element[name]:
-                raise InputError(ErrorText("field added.element.%(name)s: must be as it was in this page", name=name))
+                raise InputError(ErrorText("field added.element.%(name)s: must be equal to its value in this "
+                                           "page", name=name))
     low, high = time_range(review, edit.get("after"), recording)
     if not low <= added["timestamp"] <= high:
-        raise InputError(ErrorText("field added.timestamp: must be from %(low)s to %(high)s, where the turns around it "
-                                   "are", low=format(low, "g"), high=format(high, "g")))
+        raise InputError(ErrorText("field added.timestamp: must be from %(low)s to %(high)s, between the adjacent "
+                                   "turns", low=format(low, "g"), high=format(high, "g")))
 
 
 def _known(review: Review, recording: Recording) -> Iterator[types.TurnState]:

@@ -59,7 +59,7 @@ def settle(db: Database, store: RecordingStore, demonstration_id: str, choices: 
         if comparison.refused:
             raise NotAllowed(comparison.refused)
         if comparison.version != version:
-            raise Conflict(ErrorText("this pair was changed meanwhile; look at it again before you decide"))
+            raise Conflict(ErrorText("this pair was changed in the meantime; review the changes before you decide"))
         _require_chosen(comparison.differences, choices)
         pairs.close(comparison.paired, SETTLED, account.name, datetime.now(UTC))
         session.flush()
@@ -77,9 +77,9 @@ def settle(db: Database, store: RecordingStore, demonstration_id: str, choices: 
 def _compare(session: Session, demonstration_id: str, account: Account) -> Comparison:
     pair = pairs.pair_of(session, demonstration_id)
     if pair is None or pair.first.project != account.project or pair.first.id != demonstration_id:
-        raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
+        raise NotFound(ErrorText("unknown pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
     if pair.state == pairs.ANNOTATING and not account.leads:
-        raise NotFound(ErrorText("there is no pair %(demonstration_id)r that can be compared yet",
+        raise NotFound(ErrorText("the pair %(demonstration_id)r does not exist or cannot be compared yet",
                                  demonstration_id=demonstration_id[:80]))
     first, second = (library.load(session, row.id) for row in (pair.first, pair.second))
     labels = session.get_one(Project, account.project).labels
@@ -89,15 +89,15 @@ def _compare(session: Session, demonstration_id: str, account: Account) -> Compa
 
 def _refused(session: Session, paired: Paired, account: Account) -> str | None:
     if paired.state == pairs.ANNOTATING:
-        return "both have to submit before their work is compared"
+        return "both annotators must submit before their work can be compared"
     if paired.state != pairs.TO_COMPARE:
-        return f"this pair is {paired.state.replace('-', ' ')}; there is nothing left to settle"
+        return f"this pair is {paired.state.replace('-', ' ')}; it cannot be changed"
     if account.alone:
         return None
     if not account.reviews:
-        return "a validator or a lead settles what differs"
+        return "only a validator or a lead can settle the differences"
     if any(pairs.works_on(session, row.id, account.name) for row in (paired.first, paired.second)):
-        return "you annotated one of the two; somebody else settles what differs"
+        return "you annotated one of the two; another reviewer must settle the differences"
     return None
 
 
@@ -106,10 +106,8 @@ def _require_chosen(differences_found: list[Difference], choices: Mapping[str, s
         where = f"field {difference.key}: " if len(difference.key) < 80 else f"field {difference.what}: "
         if choices.get(difference.key) not in CHOICES:
             unchosen = sum(choices.get(difference_.key) not in CHOICES for difference_ in differences_found)
-            raise InputError(ErrorText("%(where)schoose the first or the second; %(left)s of %(found)s are not "
-                                       "chosen yet",
+            raise InputError(ErrorText("%(where)schoose the first or the second; %(left)s of %(found)s are still open",
                                        where=where, left=unchosen, found=len(differences_found)))
         if choices[difference.key] == SECOND and difference.edits is None:
-            raise InputError(ErrorText("%(where)sno edit makes the second of the first; take the first, and change "
-                                       "it by "
-                                       "hand", where=where))
+            raise InputError(ErrorText("%(where)sno edit turns the first into the second; choose the first and "
+                                       "change it by hand", where=where))

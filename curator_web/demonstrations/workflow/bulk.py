@@ -54,7 +54,7 @@ def require_permitted(db: Database, change: Change, account: Account) -> None:
     """Raises InputError and NotAllowed for what would keep the change from every demonstration; only a lead may change
     all that is found."""
     if not account.leads:
-        raise NotAllowed(ErrorText("only a lead changes all that is found"))
+        raise NotAllowed(ErrorText("only a lead can make bulk changes"))
     if change.kind == STATUS:
         workflow.read_reason(change.to or "", change.reason)
         return
@@ -74,9 +74,10 @@ def confirmed_ids(db: Database, sought: Filter, count: int, account: Account,
     if number != count:
         counts = {"number": format(number, ","), "count": format(count, ",")}
         raise Conflict(
-            ErrorText("%(number)s are found now, not %(count)s as confirmed; %(done)s were changed before",
+            ErrorText("the filter now matches %(number)s, not the confirmed %(count)s; %(done)s were already changed",
                       done=format(len(done), ","), **counts) if done
-            else ErrorText("%(number)s are found now, not %(count)s as confirmed; nothing was changed", **counts))
+            else ErrorText("the filter now matches %(number)s, not the confirmed %(count)s; nothing was "
+                           "changed", **counts))
     return [name for name in ids if name not in done]
 
 

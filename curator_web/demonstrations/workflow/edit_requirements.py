@@ -38,7 +38,7 @@ def require_recorded(edit: Mapping[str, Any], review: Review, store: RecordingSt
 
 def _require_picture(edit: Mapping[str, Any], review: Review, store: RecordingStore) -> None:
     if not run_sandboxed(_is_picture, store.open(review.row.recording), edit.get("screenshot", "")):
-        raise InputError(ErrorText("field screenshot: this recording has no such picture"))
+        raise InputError(ErrorText("field screenshot: unknown picture in this recording"))
 
 
 def _is_picture(recording: Recording, sha256: str) -> bool:
@@ -59,7 +59,7 @@ def _require_outcome(edit: Mapping[str, Any], review: Review, store: RecordingSt
     outcome = validated(edit["outcome"], _OUTCOME, "outcome")
     recording = store.open(review.row.recording)
     if missing := store.lacks(recording.id, outcomes.pictures_of(outcome)):
-        raise InputError(ErrorText("field picture: this recording has no picture %(missing)s", missing=missing[0]))
+        raise InputError(ErrorText("field picture: unknown picture %(missing)s in this recording", missing=missing[0]))
     outcomes.require_sound(outcome, review.outcome,
                            list_sandboxed(session_checks.examine_checks, recording, outcome, review.part))
 

@@ -124,10 +124,9 @@ def _require_in_viewport(turns: list[types.Turn], edit: Mapping[str, Any]) -> No
         if isinstance(value, (int, float)) and value != before.get(name) and not 0 <= value <= limit:
             values = {"name": name, "value": format(value, "g"), "limit": format(limit, "g")}
             raise InputError(
-                ErrorText("field %(name)s: %(value)s is outside the page that was shown, which is %(limit)s pixels "
+                ErrorText("field %(name)s: %(value)s is outside the page, which is %(limit)s pixels "
                           "wide", **values) if name == "x" else
-                ErrorText("field %(name)s: %(value)s is outside the page that was shown, which is %(limit)s pixels "
-                          "high", **values))
+                ErrorText("field %(name)s: %(value)s is outside the page, which is %(limit)s pixels high", **values))
 
 
 def _require_possible(review: Review, edit: Mapping[str, Any]) -> None:
@@ -135,19 +134,19 @@ def _require_possible(review: Review, edit: Mapping[str, Any]) -> None:
     if review.row.status in LOCKED:
         raise Conflict(ErrorText("this demonstration is %(status)s; reopen it to change it", status=review.row.status))
     if edit["op"] == "set_task" and not str(edit.get("task", "")).strip():
-        raise InputError(ErrorText("field task: say what the navigator was asked to do"))
+        raise InputError(ErrorText("field task: enter the task of the navigator"))
     if edit["op"] == "begin_at":
-        raise InputError(ErrorText("field op: begin_at is made by splitting; split the other one by end_before"))
+        raise InputError(ErrorText("field op: begin_at is created by splitting; split the other demonstration with "
+                                   "end_before"))
     if edit["op"] == "end_before" and "other" in edit:
-        raise InputError(ErrorText("field other: end_before makes the id of the part itself; leave it out"))
+        raise InputError(ErrorText("field other: end_before creates the id of the part; omit the field"))
     if edit["op"] == "place_video" and review.alignment is None:
-        raise InputError(ErrorText("field op: this demonstration has no external video that could be placed"))
+        raise InputError(ErrorText("field op: this demonstration has no external video"))
 
 
 def _require_version(review: Review, version: int) -> None:
     if review.row.version != version:
-        raise Conflict(ErrorText("somebody changed this demonstration meanwhile; your change was not saved, so that "
-                                 "theirs is not lost"))
+        raise Conflict(ErrorText("this demonstration was changed by another user; your change was not saved"))
 
 
 def _grow(review: Review, now: datetime) -> int:

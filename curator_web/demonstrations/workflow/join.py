@@ -34,7 +34,7 @@ def prepared(session: Session, review: Review, edit: Mapping[str, Any], user_nam
     Raises InputError for what does not follow this demonstration, Conflict where the two cannot be one.
     """
     if extra := sorted(edit.keys() & {"edits", "outcome"}):
-        raise InputError(ErrorText("field %(extra)s: is found out here; leave it out", extra=extra[0]))
+        raise InputError(ErrorText("field %(extra)s: is determined by the server; omit it", extra=extra[0]))
     part = _require_joinable(session, review, str(edit.get("other", "")), user_name)
     brought = [content for _, content in _own_edits(part)]
     join: types.Edit = {"op": "join", "other": part.row.id, "edits": len(brought), "outcome": part.outcome}
@@ -66,7 +66,7 @@ def follow(session: Session, review: Review, after: Sequence[types.Edit], user_n
         part = _require_joinable(session, review, change["other"], user_name)
         brought = [content for _, content in _own_edits(part)]
         if brought != list(after[number:number + change["edits"]]) or part.outcome != change.get("outcome"):
-            raise Conflict(ErrorText("this cannot be redone now: %(id)s was changed since; join it anew",
+            raise Conflict(ErrorText("this cannot be redone: %(id)s was changed in the meantime; join it again",
                                      id=part.row.id))
     _set_aside(session, review.row, row_of(session, change["other"]), user_name, redone)
 
@@ -76,8 +76,7 @@ def _require_joinable(session: Session, review: Review, name: str, user_name: st
     row = review.row
     following = split_links.continued_in(row.id, review.edits)
     if following is None:
-        raise InputError(ErrorText("field other: this demonstration was not split, so nothing follows that could be "
-                                   "joined to it"))
+        raise InputError(ErrorText("field other: this demonstration was not split, so it cannot be joined"))
     if name != following:
         raise InputError(ErrorText("field other: %(name)r does not follow this demonstration; %(following)s does",
                                    name=name[:100], following=following))
@@ -98,19 +97,20 @@ def _against(review: Review, part: Review, user_name: str) -> list[tuple[bool, s
     return [
         (part_row.project == NOWHERE, "it was deleted; restore it first"),
         (part_row.project != row.project, "it is in another project"),
-        (holder not in (None, user_name), f"it is being worked on by {holder}"),
+        (holder not in (None, user_name), f"it is locked by {holder}"),
         (part_row.status != row.status,
-         f"its status is {part_row.status}, of this one {row.status}; they must be the same"),
+         f"its status is {part_row.status}, the status of this one is {row.status}; they must be equal"),
         (part_row.assigned_to not in (None, user_name, row.assigned_to), f"it is assigned to {part_row.assigned_to}"),
         (part_row.submitted_by != row.submitted_by and row.status in ("submitted", "validated"),
          f"it was submitted by {part_row.submitted_by}, this one by {row.submitted_by}"),
         (part_row.reviewed_by != row.reviewed_by and row.status == "validated",
          f"it was validated by {part_row.reviewed_by}, this one by {row.reviewed_by}"),
-        (bool(labels), f"by the label {labels!r}, {said[1][:SHOWN]!r} is said of it and {said[0][:SHOWN]!r} of this "
-                       "one; they must be the same"),
+        (bool(labels), f"its label {labels!r} is {said[1][:SHOWN]!r}, the label of this one is {said[0][:SHOWN]!r}; "
+                       "they must be equal"),
         (review.outcome not in (None, part.outcome),
-         "this one has outcome checks of an end that would be its middle; take them away first"),
-        (review.alignment != part.alignment, "the external video was placed elsewhere for it; place it the same first"),
+         "this one has outcome checks, whose end would be in the middle of the joined demonstration; delete them "
+         "first"),
+        (review.alignment != part.alignment, "its external video has another placement; set the same placement first"),
         (bool(twice := {turn["id"] for turn in review.turns} & {turn["id"] for turn in part.turns}),
          f"both have a turn {min(twice, default='')!r}")]
 

@@ -21,7 +21,7 @@ from curator_web.users.projects import require_lead
 from . import split_links
 
 SHOWN = 500  # the latest
-NOBODY = ErrorText("field share: two people are needed; make accounts first (demotape user add)")
+NOBODY = ErrorText("field share: double annotation requires two accounts; create them first (demotape user add)")
 
 
 def share(db: Database, project: str) -> int:
@@ -35,7 +35,7 @@ def set_share(db: Database, percent: int, account: Account) -> int:
     has begun. Returns how many of these were chosen now; pairs that there are stay. Raises NotAllowed, InputError."""
     require_lead(account)
     if not 0 <= percent <= 100:
-        raise InputError(ErrorText("field share: a number from 0 to 100"))
+        raise InputError(ErrorText("field share: must be a number from 0 to 100"))
     if account.alone and percent:
         raise InputError(NOBODY)
     with db.writing() as session:
@@ -65,11 +65,11 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
             if session.get(Pair, row.id):
                 continue
             if row.status not in (DRAFT, SUBMITTED):
-                raise InputError(ErrorText("demonstration %(id)s is %(status)s; two people annotate drafts and what "
-                                           "was "
-                                           "submitted only", id=row.id, status=row.status))
+                raise InputError(ErrorText("demonstration %(id)s is %(status)s; double annotation requires drafts or "
+                                           "submitted demonstrations", id=row.id, status=row.status))
             if split_links.is_part(row.id, library.load(session, row.id).edits):
-                raise InputError(ErrorText("demonstration %(id)s was split; two people annotate whole recordings only",
+                raise InputError(ErrorText("demonstration %(id)s was split; double annotation requires whole "
+                                           "recordings",
                                            id=row.id))
             copies.make(session, row, session.get_one(BaseTurns, row.id).content, account.name)
             made += 1
@@ -83,9 +83,9 @@ def end(db: Database, demonstration_id: str, account: Account) -> None:
     with db.writing() as session:
         paired = pairs.pair_of(session, demonstration_id, lock=True)
         if paired is None or paired.first.project != account.project:
-            raise NotFound(ErrorText("there is no pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
+            raise NotFound(ErrorText("unknown pair %(demonstration_id)r", demonstration_id=demonstration_id[:80]))
         if paired.pair.outcome:
-            raise InputError(ErrorText("this pair is %(outcome)s already", outcome=paired.pair.outcome))
+            raise InputError(ErrorText("this pair is already %(outcome)s", outcome=paired.pair.outcome))
         pairs.close(paired, ENDED, account.name, datetime.now(UTC))
         leases.give_back(paired.second)
         paired.second.assigned_to = None

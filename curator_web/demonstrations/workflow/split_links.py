@@ -108,9 +108,8 @@ def require_single(session: Session, row: Demonstration) -> None:
     training_attempts.require_no_training(session, row.id)
     paired = pairs.pair_of(session, row.id)
     if paired and (paired.open or row.id == paired.second.id):
-        raise Conflict(ErrorText("two people annotate this demonstration; it is split when they are done, or the "
-                                 "pair is "
-                                 "ended"))
+        raise Conflict(ErrorText("two people annotate this demonstration; split it after both have finished, or end "
+                                 "the pair"))
 
 
 def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, number: int, user_name: str) -> None:
@@ -156,12 +155,12 @@ def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: st
     reasons = (
         (part.project == NOWHERE, "was deleted; restore it first"),
         (part.project != row.project, "is in another project"),
-        (part.status not in _OPEN, f"is {part.status}; have it be a draft again first"),
-        (holder not in (None, user_name), f"is being worked on by {holder}"),
-        (made_since_beginning(edits) not in ([], _task_of(split, "")), "was changed since; undo that there first"))
+        (part.status not in _OPEN, f"is {part.status}; reopen it first"),
+        (holder not in (None, user_name), f"is locked by {holder}"),
+        (made_since_beginning(edits) not in ([], _task_of(split, "")), "was changed since; undo its changes first"))
     for holds, reason in reasons:
         if holds:
-            raise Conflict(ErrorText("this cannot be undone now: %(name)s, which was split off, %(reason)s", name=name,
+            raise Conflict(ErrorText("this cannot be undone: %(name)s, which was split off, %(reason)s", name=name,
                                      reason=reason))
     part.project = NOWHERE
     leases.give_back(part)

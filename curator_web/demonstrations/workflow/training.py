@@ -23,8 +23,8 @@ from . import split_links
 
 AGAIN, LET_PASS = DECISIONS = ("again", "through")
 PASSED, LET_THROUGH, BELOW, TO_DO, NOTHING = STATES = ("passed", "let-through", "below", "to-do", "nothing")
-ALONE = ErrorText("field ids: training is for teams; make accounts first (demotape user add)")
-DONE = ErrorText("You have done the training. A lead looks at it before there is more for you.")
+ALONE = ErrorText("field ids: training requires accounts; create them first (demotape user add)")
+DONE = ErrorText("You have finished the training. A lead must review it before you get more work.")
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ def choose(db: Database, ids: list[str], account: Account) -> int:
             if session.get(Training, row.id):
                 continue
             if row.status not in SETTLED:
-                raise InputError(ErrorText("demonstration %(id)s is %(status)s; training has those only that are "
-                                           "validated or approved", id=row.id, status=row.status))
+                raise InputError(ErrorText("demonstration %(id)s is %(status)s; training requires validated or "
+                                           "approved demonstrations", id=row.id, status=row.status))
             if split_links.is_part(row.id, library.load(session, row.id).edits):
-                raise InputError(ErrorText("demonstration %(id)s was split; training has whole recordings only",
+                raise InputError(ErrorText("demonstration %(id)s was split; training requires whole recordings",
                                            id=row.id))
             session.add(Training(demonstration_id=row.id, made_by=account.name, made_at=datetime.now(UTC)))
             audit.note(session, account.name, "training chosen", row.id)
@@ -96,12 +96,13 @@ def decide(db: Database, user_name: str, decision: str, account: Account) -> Non
     NotAllowed, NotFound for who is no annotator of the account's project, InputError."""
     require_lead(account)
     if decision not in DECISIONS:
-        raise InputError(ErrorText("field decision: %(decision)r is none; %(which)s are", decision=decision[:40],
+        raise InputError(ErrorText("field decision: unknown decision %(decision)r; choose from "
+                                   "%(which)s", decision=decision[:40],
                                    which=", ".join(DECISIONS)))
     with db.writing() as session:
         member = session.get(Member, (account.project, user_name), with_for_update=True)
         if member is None or member.role != ANNOTATOR:
-            raise NotFound(ErrorText("there is no annotator %(who)r in this project", who=user_name[:80]))
+            raise NotFound(ErrorText("unknown annotator %(who)r in this project", who=user_name[:80]))
         now = training_attempts.training_progress(session, account.project, user_name)
         answers = {answer.original: [answer.agreed, answer.points] for answer in now.answers}
         audit.note(session, account.name, f"training {decision}", project=account.project, of=user_name,

@@ -83,7 +83,7 @@ def edit(db: Database, store: RecordingStore, demonstration_id: str, change: Map
     Raises NotAllowed, and what `add_edit` and `edit_requirements.require_recorded` raise.
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
-        raise InputError(ErrorText("field key: %(key_length)s characters at most", key_length=KEY_LENGTH))
+        raise InputError(ErrorText("field key: must have at most %(key_length)s characters", key_length=KEY_LENGTH))
     visibility.require_visible(db, demonstration_id, account)
     if edit_requirements.concerns_recording(change):
         edit_requirements.require_recorded(change, known or library.review(db, demonstration_id), store)
@@ -121,9 +121,10 @@ def may_edit(row, account: Account) -> None:
                                        assigned_to=row.assigned_to))
     elif row.status in IN_REVIEW:
         if not account.reviews:
-            raise NotAllowed(ErrorText("this demonstration is %(status)s; a validator has it now", status=row.status))
+            raise NotAllowed(ErrorText("this demonstration is %(status)s; only a validator can change "
+                                       "it", status=row.status))
         if row.submitted_by == account.name:
-            raise NotAllowed(ErrorText("you submitted this demonstration; somebody else reviews it"))
+            raise NotAllowed(ErrorText("you submitted this demonstration; another user must review it"))
     leases.require_free(row, account)
 
 
@@ -168,10 +169,11 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
     with db.writing() as session:
         row = library.row_of(session, demonstration_id, lock=True)  # its turns may be damaged
         if row.version != version:
-            raise Conflict(ErrorText("somebody changed this demonstration meanwhile; look at it again before you "
+            raise Conflict(ErrorText("this demonstration was changed by another user; review the changes before you "
                                      "decide"))
         if status not in NEXT[row.status]:
-            raise InputError(ErrorText("field status: this demonstration is %(status)s; it can become %(which)s",
+            raise InputError(ErrorText("field status: this demonstration is %(status)s; its status can be changed to "
+                                       "%(which)s",
                                        status=row.status, which=" or ".join(NEXT[row.status])))
         paired, tried = pairs.pair_of(session, row.id,
                                       lock=True), training_attempts.require_own_attempt(session, row.id, account)
@@ -219,11 +221,12 @@ def read_reason(status: str, reason: str) -> str:
     """The reason as it is kept; raises InputError for a status that is none, and where one is needed."""
     reason = storable(reason).strip()[:REASON_LENGTH]
     if status not in STATUSES:
-        raise InputError(ErrorText("field status: %(status)r is none; %(which)s are", status=status[:40],
+        raise InputError(ErrorText("field status: unknown status %(status)r; choose from %(which)s", status=status[:40],
                                    which=", ".join(STATUSES)))
     if status in NEEDS_REASON and not reason:
-        raise InputError(ErrorText("field reason: say why the demonstration is invalid") if status == INVALID
-                         else ErrorText("field reason: say why the demonstration is sent back"))
+        raise InputError(ErrorText("field reason: enter the reason why the demonstration is "
+                                   "invalid") if status == INVALID
+                         else ErrorText("field reason: enter the reason why the demonstration is sent back"))
     return reason
 
 
@@ -261,7 +264,7 @@ def _made_before(session: Session, demonstration_id: str, key: str, change: Mapp
     if made["op"] == "join" == requested["op"]:  # it was kept with what was found out then
         requested = {**made, "other": requested.get("other", "")}
     if made != requested:
-        raise Conflict(ErrorText("another edit was made under this key; give each edit a key of its own"))
+        raise Conflict(ErrorText("another edit has this key; use a separate key for each edit"))
     return EditResult(row.version or 0, was_replayed=True, part=_part(row))
 
 
@@ -275,21 +278,22 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
     if status in actions(row, account, paired, steps, tried):
         if (status in (VALIDATED, APPROVED) and not account.alone and steps > ONE
                 and _worked_first(session, row, account.name)):
-            raise NotAllowed(ErrorText("you edited this demonstration before it was submitted; somebody else reviews "
-                                       "it"))
+            raise NotAllowed(ErrorText("you edited this demonstration before it was submitted; another user must "
+                                       "review it"))
         return
     if tried:
-        raise NotAllowed(ErrorText("an answer in training is submitted, and nothing else"))
+        raise NotAllowed(ErrorText("a training answer can only be submitted"))
     if paired and status not in paired.allows(row):
         raise NotAllowed(pairs.WAITS if paired.open else pairs.CLOSED_COPY)
     if row.status in IN_REVIEW and row.submitted_by == account.name:
-        raise NotAllowed(ErrorText("you submitted this demonstration; somebody else reviews it"))
+        raise NotAllowed(ErrorText("you submitted this demonstration; another user must review it"))
     if row.status == VALIDATED and row.reviewed_by == account.name:
-        raise NotAllowed(ErrorText("you validated this demonstration; somebody else approves it"))
+        raise NotAllowed(ErrorText("you validated this demonstration; another user must approve it"))
     if steps == THREE and account.reviews and status == APPROVED and row.status == SUBMITTED:
-        raise NotAllowed(ErrorText("this project has three review steps: validate it first, then somebody else "
-                                   "approves it"))
-    raise NotAllowed(ErrorText("as %(role)s you cannot make a demonstration that is %(status)s %(status2)s",
+        raise NotAllowed(ErrorText("this project has three review steps: validate the demonstration first, then "
+                                   "another user approves it"))
+    raise NotAllowed(ErrorText("the role %(role)s cannot change the status of a demonstration from %(status)s to "
+                               "%(status2)s",
                                role=account.role, status=row.status, status2=status))
 
 

@@ -18,8 +18,8 @@ from curator_web.users.identities import Claims, user_of
 from .signing_in import own_address, sign_in_page, signed_in
 
 blueprint = Blueprint("openid", __name__)
-FAILED = ErrorText("the sign-in there did not work; try again, or ask your lead")
-UNREACHABLE = ErrorText("the sign-in there cannot be reached at the moment; try again in a while")
+FAILED = ErrorText("signing in with the OpenID provider failed; try again, or ask your lead")
+UNREACHABLE = ErrorText("the OpenID provider cannot be reached; try again later")
 _WANTED = "openid-next"
 # What the libraries raise for answers that are not as they should be.
 _BROKEN = (AuthlibBaseError, JoseError, RequestException, RuntimeError, ValueError, KeyError, TypeError, AttributeError)

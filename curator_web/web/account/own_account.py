@@ -12,7 +12,7 @@ from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import tokens, web_sessions
 
 blueprint = Blueprint("own_account", __name__, url_prefix="/account")
-LIFETIMES = ((30, _l("30 days")), (90, _l("90 days")), (365, _l("A year")), (0, _l("For good")))
+LIFETIMES = ((30, _l("30 days")), (90, _l("90 days")), (365, _l("A year")), (0, _l("Never")))
 
 
 @blueprint.get("")
@@ -65,5 +65,5 @@ def me() -> User:
     """Who asks, as the database has them; raises NotFound while there are no accounts."""
     user = users.user_named(services().db, account().name)
     if user is None:
-        raise NotFound(ErrorText("there are no accounts yet"))
+        raise NotFound(ErrorText("no accounts yet"))
     return user

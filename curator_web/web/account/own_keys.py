@@ -65,7 +65,7 @@ def change() -> str | Response | tuple[str, int]:
     if wrong := own_keys.problems(supplied):
         return _page(supplied, wrong), 400
     own_keys.save_keys(services().db, account().name, supplied)
-    flash(_("All keys are the usual ones again.") if reset == ALL else _("Saved."))
+    flash(_("All keys were reset to their defaults.") if reset == ALL else _("Saved."))
     return redirect(url_for(".show"), 303)
 
 

@@ -67,7 +67,7 @@ def turn_off() -> Response:
 def _user() -> User:
     user = me()
     if user.password_hash is None:
-        raise InputError(ErrorText("only who signs in with a password has a second factor here"))
+        raise InputError(ErrorText("a second factor requires signing in with a password"))
     return user
 
 

@@ -20,7 +20,8 @@ def edit_of(review: Review, turn_id: str, form: Any, recording: Recording) -> ty
     page = page_of(review, turn_id, recording, form.get("seen", ""))
     intent = form.get("intent", "")
     if intent not in BY_HAND:
-        raise InputError(ErrorText("field intent: %(intent)r is none; choose what was done", intent=intent[:40]))
+        raise InputError(ErrorText("field intent: unknown intent %(intent)r; choose one from the "
+                                   "list", intent=intent[:40]))
     target = chosen(recording, page.state, form.get("uid", ""))
     name = _name(review, turn_id, page, target.element["uid"])
     low, high = time_range(review, turn_id, recording)
@@ -52,11 +53,11 @@ def _arguments(intent: str, form: Any, target: Chosen, state: types.TurnState) -
         label = next((label for value, label in target.options if value == arguments.get("value")), "")
         arguments |= {"label": label} if label else {}
     if intent == "textInput" and not arguments["text"]:
-        raise InputError(ErrorText("field text: say what was typed"))
+        raise InputError(ErrorText("field text: enter the typed text"))
     if intent == "press" and not arguments["key"]:
-        raise InputError(ErrorText("field key: say which key was pressed"))
+        raise InputError(ErrorText("field key: enter the key that was pressed"))
     if intent == "change" and not arguments:
-        raise InputError(ErrorText("field value: say what was selected"))
+        raise InputError(ErrorText("field value: enter the selected value"))
     return arguments
 
 

@@ -67,7 +67,7 @@ def frame(recording_id: str, milliseconds: int) -> Response:
     """What the recording's own video shows at a time, as a picture."""
     recording = services().store.open(recording_id)
     if milliseconds > limits.SECONDS * 1000:
-        raise NotFound(ErrorText("no recording is as long as that"))
+        raise NotFound(ErrorText("too long for a recording"))
     return immutable(run_sandboxed(alternatives.frame_file, recording, milliseconds / 1000)[1], "image/jpeg")
 
 
@@ -76,9 +76,9 @@ def external_frame(recording_id: str, milliseconds: int) -> Response:
     """What the external video shows at a time of its own, as a picture."""
     recording = services().store.open(recording_id)
     if milliseconds > limits.SECONDS * 1000:
-        raise NotFound(ErrorText("no video is as long as that"))
+        raise NotFound(ErrorText("too long for a video"))
     if not services().store.has_external_video(recording_id):
-        raise NotFound(ErrorText("the external video is not kept here"))
+        raise NotFound(ErrorText("the external video is not stored here"))
     response = immutable(run_sandboxed(alternatives.external_frame_file, recording, milliseconds / 1000), "image/jpeg")
     response.headers["Cache-Control"] = "private, max-age=600"  # processing again may bring another video
     return response
@@ -87,7 +87,8 @@ def external_frame(recording_id: str, milliseconds: int) -> Response:
 def moment_view(review_view: ReviewView, view: str) -> MomentView:
     """What the selected turn's view needs; raises InputError for a view that does not exist."""
     if view not in VIEWS:
-        raise InputError(ErrorText("view: %(view)r is none; %(which)s are", view=view[:40], which=", ".join(VIEWS)))
+        raise InputError(ErrorText("view: unknown view %(view)r; choose from "
+                                   "%(which)s", view=view[:40], which=", ".join(VIEWS)))
     turn = review_view.selected
     if turn and view in adding_view.VIEWS:
         return _adding(review_view, turn, view)

@@ -45,7 +45,7 @@ class _EditForm:
         for turn in self.turns:
             if turn["id"] == self.turn_id:
                 return turn
-        raise InputError(ErrorText("field turn: no turn %(turn_id)r in this demonstration",
+        raise InputError(ErrorText("field turn: unknown turn %(turn_id)r in this demonstration",
                                    turn_id=self.turn_id[:_ID_SHOWN]))
 
     @property
@@ -53,7 +53,7 @@ class _EditForm:
         """The same, which must not be a chat turn."""
         turn = self.turn
         if turn["type"] != "browser":
-            raise InputError(ErrorText("field turn: no action %(turn_id)r in this demonstration",
+            raise InputError(ErrorText("field turn: unknown action %(turn_id)r in this demonstration",
                                        turn_id=self.turn_id[:_ID_SHOWN]))
         return turn
 
@@ -66,7 +66,7 @@ def version_from_form() -> int:
     """The version that a change was made on; raises InputError when the form does not say it."""
     version = request.form.get("version", type=int)
     if version is None:
-        raise InputError(ErrorText("field version: is needed"))
+        raise InputError(ErrorText("field version: is required"))
     return version
 
 
@@ -103,7 +103,7 @@ def _move(form_request: _EditForm) -> dict[str, Any]:
 def _intent(form_request: _EditForm) -> dict[str, Any]:
     intent = request.form.get("intent", "")
     if intent not in BROWSER_INTENTS:
-        raise InputError(ErrorText("field intent: %(intent)r is none", intent=intent[:40]))
+        raise InputError(ErrorText("field intent: unknown intent %(intent)r", intent=intent[:40]))
     return {"intent": intent, "arguments": converted(form_request.action, intent)}
 
 
@@ -118,7 +118,7 @@ def _screenshot(form_request: _EditForm) -> dict[str, Any]:
     for row in list_sandboxed(alternatives.screenshots, recording, turn):
         if row["screenshot"] == name:
             return {"screenshot": name, "screenshot_time": row["time"], "source": "captured"}
-    raise InputError(ErrorText("field screenshot: no such picture around this turn"))
+    raise InputError(ErrorText("field screenshot: unknown picture at this turn"))
 
 
 def _add(form_request: _EditForm) -> dict[str, Any]:
@@ -129,7 +129,7 @@ def _add(form_request: _EditForm) -> dict[str, Any]:
             "speaker": request.form.get("speaker", ""), "utterance": request.form.get("utterance", "").strip(),
             "checks": [], "dropped": False}
     if not turn["utterance"]:
-        raise InputError(ErrorText("field utterance: is needed"))
+        raise InputError(ErrorText("field utterance: is required"))
     return {"op": "add", "turn": name, "after": form_request.turn_id, "added": turn}
 
 
@@ -155,7 +155,7 @@ def _fix(form_request: _EditForm) -> types.Edit:
     for check in form_request.turn["checks"]:
         if check["kind"] == kind and check.get("fix"):
             return check["fix"]
-    raise InputError(ErrorText("field check: no %(kind)r with a fix at this turn; it may have been settled meanwhile",
+    raise InputError(ErrorText("field check: no %(kind)r with a fix at this turn; it may have been dismissed",
                                kind=kind[:40]))
 
 

@@ -26,7 +26,7 @@ _DID = {"drop": _l("Dropped"), "restore": _l("Restored"), "move": _l("Moved"), "
         "set_arguments": _l("Arguments changed"), "set_utterance": _l("Utterance changed"),
         "set_speaker": _l("Speaker changed"), "retarget": _l("Another target"),
         "set_screenshot": _l("Another picture"), "set_screenshot_status": _l("Picture marked"),
-        "add": _l("Chat turn added"), "merge": _l("Merged"), "split": _l("Split"), "settle": _l("Check settled"),
+        "add": _l("Chat turn added"), "merge": _l("Merged"), "split": _l("Split"), "settle": _l("Warning dismissed"),
         "place_video": _l("Video placed"), "set_task": _l("Task changed"), "set_outcome": _l("Outcome checks"),
         "label": _l("Label"), "end_before": _l("Split here"), "begin_at": _l("Split off"), "join": _l("Joined"),
         "undo": _l("Undone"), "redo": _l("Redone")}

@@ -27,21 +27,21 @@ BEGUN: dict[str, Any] = {"text": _l("Text"), "attribute": _l("Attribute"), "url"
          "answer": _l("Answer"), "picture": _l("Picture"), "request": _l("Request"), "script": _l("Expression"),
          "response": _l("Structured answer")}
 LABELS = {"css": _l("Element (CSS selector)"), "attribute": _l("Attribute"), "page": _l("Page"),
-          "exact": _l("Is exactly"), "includes": _l("Has all of these in it"), "one_of": _l("Has one of these in it"),
-          "excludes": _l("Has none of these in it"), "numbers": _l("Is a number"), "fuzzy": _l("Means the same as"),
-          "least": _l("How like (SSIM)"), "method": _l("Method"), "query": _l("Parameters"),
+          "exact": _l("Is exactly"), "includes": _l("Contains all of these"), "one_of": _l("Contains one of these"),
+          "excludes": _l("Contains none of these"), "numbers": _l("Is a number"), "fuzzy": _l("Means the same as"),
+          "least": _l("Similarity (SSIM)"), "method": _l("Method"), "query": _l("Parameters"),
           "body": _l("Fields of its body"), "status": _l("Answered"), "expression": _l("Expression"),
-          "before": _l("Run before it"), "task_type": _l("Type of the task"), "task_status": _l("Status"),
+          "before": _l("Run before the expression"), "task_type": _l("Type of the task"), "task_status": _l("Status"),
           "reason": _l("Why")}
 HINTS = {"css": _l("such as #total or .price; empty: the whole page"),
-         "page": _l("its address; empty: the last page"), "exact": _l("one a line: it is one of these"),
-         "includes": _l("one a line; alternatives in a line with || between"), "one_of": _l("one a line"),
-         "excludes": _l("one a line"), "fuzzy": _l("a judge decides; nobody does without one"),
-         "numbers": _l("such as >= 12; one a line, alternatives with || between"),
+         "page": _l("its address; empty: the last page"), "exact": _l("one of these, one per line"),
+         "includes": _l("one per line; alternatives separated by ||"), "one_of": _l("one per line"),
+         "excludes": _l("one per line"), "fuzzy": _l("decided by a judge; otherwise undecided"),
+         "numbers": _l("such as >= 12; one per line, alternatives separated by ||"),
          "least": _l("from 0 to 1; empty: 0.8"), "method": _l("such as POST; empty: any"),
-         "query": _l("one a line: name = text"), "body": _l("one a line: name = text"),
-         "status": _l("a number, or any; empty: any below 400"), "before": _l("JavaScript, one a line"),
-         "expression": _l("JavaScript; it is never run in the review app, so it is not decided here"),
+         "query": _l("name = text, one per line"), "body": _l("name = text, one per line"),
+         "status": _l("a number, or any; empty: any below 400"), "before": _l("JavaScript, one per line"),
+         "expression": _l("JavaScript; it is never run in the review app, so the result is undecided here"),
          "attribute": _l("such as value, href, checked"), "task_status": _l("such as SUCCESS or NOT_FOUND_ERROR")}
 MULTILINE_FIELDS = ("exact", "includes", "one_of", "excludes", "numbers", "query", "body", "expression", "before",
                     "reason")
@@ -103,7 +103,7 @@ class CheckForm:
 
     @property
     def title(self) -> str:
-        groups: dict[str, Any] = {"all": _l("Group"), "any": _l("Group"), "unknown": _l("Not to be evaluated")}
+        groups: dict[str, Any] = {"all": _l("Group"), "any": _l("Group"), "unknown": _l("Cannot be evaluated")}
         return str((groups | BEGUN)[self.kind])
 
     @property
@@ -122,7 +122,7 @@ def of_check(check: OutcomeCheck, path: str, name: str | None) -> CheckForm:
     negated = check["kind"] == "not"
     inner = check["checks"][0] if negated else check
     if inner["kind"] == "not":  # a "not" of a "not": its own check is changed at its own place
-        raise InputError(ErrorText("field place: take the inner “not” away first"))
+        raise InputError(ErrorText("field place: delete the inner “not” first"))
     kind = "attribute" if "attribute" in inner else inner["kind"]
     return CheckForm(kind, values_of(inner), {}, path, "", name, negated, inner)
 
@@ -164,7 +164,7 @@ def read(form: CheckForm, sent: Mapping[str, str], picture: Callable[[str], str]
     if form.name is not None:
         form.name = " ".join(sent.get("name", "").split())
         if not form.name:
-            form.errors["name"] = _("Say what is reached, in a few words.")
+            form.errors["name"] = _("Describe the checkpoint in a few words.")
     if form.kind in ("all", "any"):
         form.kind = sent.get("kind", form.kind) if sent.get("kind") in ("all", "any") else form.kind
         check: Any = {"kind": form.kind, "checks": form.check["checks"] if form.check else []}
@@ -205,12 +205,12 @@ def _read(form: CheckForm, shown: Mapping[str, str]) -> dict[str, Any]:
     if "exact" in FIELDS[form.kind]:
         check["match"] = match
         if not match and not form.errors:
-            form.errors["match"] = _("Say what it must be: fill in one of these at least.")
+            form.errors["match"] = _("Fill in at least one condition.")
     for name in ("attribute", "expression", "task_type", "task_status", "reason"):
         if name in form.values and not form.values[name]:
-            form.errors.setdefault(name, _("This is needed."))
+            form.errors.setdefault(name, _("Required."))
     if form.kind == "attribute" and not form.values["css"]:
-        form.errors.setdefault("css", _("Say of which element."))
+        form.errors.setdefault("css", _("Select an element."))
     return check
 
 
@@ -225,7 +225,7 @@ def _alternatives(text: str) -> list[list[str]]:
 def _numbers(text: str) -> list[list[str]]:
     alternatives = _alternatives(text)
     if wrong := [number for line in alternatives for number in line if not _NUMBER.fullmatch(number)]:
-        raise ValueError(_("“%(text)s” is no comparison such as >= 12, < 700 or == 3.", text=wrong[0][:40]))
+        raise ValueError(_("“%(text)s” is not a comparison such as >= 12, < 700 or == 3.", text=wrong[0][:40]))
     return alternatives
 
 
@@ -234,7 +234,7 @@ def _named(text: str) -> dict[str, Match]:
     for line in _lines(text):
         name, equals, value = line.partition("=")
         if not equals or not name.strip():
-            raise ValueError(_("“%(text)s” is not of the form name = text.", text=line[:40]))
+            raise ValueError(_("“%(text)s” must be name = text.", text=line[:40]))
         matches[name.strip()] = {"exact": [value.strip()]}
     return matches
 

@@ -46,7 +46,7 @@ class TriedSession:
         """In words that colours go with."""
         if "failed" in self.row:
             return "unknown"
-        return {True: "holds", False: "does not hold"}.get(self.row["holds"], "unknown")
+        return {True: "holds", False: "fails"}.get(self.row["holds"], "unknown")
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,11 @@ def _reasons(row: Mapping[str, Any], outcome: Outcome) -> Iterator[str]:
         yield row["failed"]
     for check, result in zip(outcome["checks"], row.get("checks", ()), strict=False):
         if not result["holds"]:
-            state = verdict("unknown" if result["holds"] is None else "does not hold")
+            state = verdict("unknown" if result["holds"] is None else "fails")
             yield f"{state}: {wording.describe_check(check)}" + (f" ({result['reason']})" if result["reason"] else "")
 
 
 def _navigator_name(row: Demonstration, actor: str, agent: str) -> str:
     if actor in ("agent", "script"):
         return f"{actor} {agent}".strip()
-    return row.recorded_by or (_("a person") if actor == "person" else _("not told who"))
+    return row.recorded_by or (_("a person") if actor == "person" else _("unknown user"))

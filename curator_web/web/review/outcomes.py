@@ -78,7 +78,7 @@ def beside(demonstration_id: str, other: str) -> str:
     """Another session turn by turn beside this one, and where they part."""
     db = services().db
     if other not in outcomes.visible_rows(db, [other], account()):
-        raise NotFound(ErrorText("there is no demonstration %(other)r", other=other[:80]))
+        raise NotFound(ErrorText("unknown demonstration %(other)r", other=other[:80]))
     reviews = [library.review(db, name) for name in (demonstration_id, other)]
     first, second = ({turn.id: turn for turn in ReviewView(review_).turns} for review_ in reviews)
     steps = divergence.aligned(reviews[0].turns, reviews[1].turns)
@@ -116,12 +116,12 @@ def _form(review: library.Review, values_sent: Any) -> CheckForm:
     path, within = values_sent.get("edit", ""), values_sent.get("within", "")
     if path:
         if review.outcome is None:
-            raise InputError(ErrorText("there are no outcome checks any more"))
+            raise InputError(ErrorText("the outcome checks were deleted"))
         name = check_editing.name_at(review.outcome, path) or None
         return outcome_forms.of_check(check_editing.check_at(review.outcome, path), path, name)
     kind = values_sent.get("new", "")
     if kind not in outcome_forms.BEGUN:
-        raise InputError(ErrorText("field new: %(kind)r is no kind of check", kind=kind[:40]))
+        raise InputError(ErrorText("field new: unknown kind of check %(kind)r", kind=kind[:40]))
     values = {name: values_sent[name] for name in ("css", "includes") if name in values_sent}
     return CheckForm(kind, values, within=within, name="" if values_sent.get("when") == "way" and not within else None)
 
@@ -156,7 +156,7 @@ def _picture(review: library.Review, css: str) -> str:
         return services().store.store_blob(recording, picture)
     last = list_sandboxed(session_checks.last_screenshot, recording, review.part)
     if last is None:
-        raise InputError(ErrorText("there is no picture of the recorded end"))
+        raise InputError(ErrorText("the recording has no picture of its end"))
     return last[0]
 
 
@@ -172,19 +172,19 @@ def _with_ticked(outcome: Outcome | None) -> Outcome | None:
     """With the proposed checks that are ticked."""
     ticked = request.form.getlist("check")
     if not ticked:
-        raise InputError(ErrorText("tick what is to be kept"))
+        raise InputError(ErrorText("select at least one proposal"))
     for ticked_check in ticked:
         try:
             check: OutcomeCheck = validated(json.loads(ticked_check), _CHECK, "check")
         except (ValueError, RecursionError):
-            raise InputError(ErrorText("field check: is no check")) from None
+            raise InputError(ErrorText("field check: not a check")) from None
         outcome = check_editing.add_check(outcome, check)
     return outcome
 
 
 def _existing(outcome: Outcome | None) -> Outcome:
     if outcome is None:
-        raise InputError(ErrorText("there are no outcome checks any more"))
+        raise InputError(ErrorText("the outcome checks were deleted"))
     return outcome
 
 
@@ -193,7 +193,7 @@ def _path() -> str:
 
 
 def _unknown(op: str) -> Outcome:
-    raise InputError(ErrorText("%(op)r is nothing that can be done with checks", op=op[:40]))
+    raise InputError(ErrorText("unknown operation %(op)r on checks", op=op[:40]))
 
 
 def _plain(error: InputError) -> str:

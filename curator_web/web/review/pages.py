@@ -76,9 +76,9 @@ def edit(demonstration_id: str) -> str | Response:
     elif change["op"] in ("add", "merge"):
         selected = change["turn"]
     if made.part:
-        flash(_("Split: what follows is the demonstration %(id)s now. Undo takes it back.", id=made.part))
+        flash(_("Split: the turns from here on are now the demonstration %(id)s. Undo reverts this.", id=made.part))
     if change["op"] == "join":
-        flash(_("Joined: the turns of %(id)s stand at the end of this one. Undo takes it back.", id=change["other"]))
+        flash(_("Joined: the turns of %(id)s were appended. Undo reverts this.", id=change["other"]))
     return _after_change(demonstration_id, _still_there(selected, before, made.review or before), made.review)
 
 

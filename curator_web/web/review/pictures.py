@@ -42,7 +42,7 @@ def blob(recording: Recording, sha256: str) -> bytes:
     try:
         return recording.blob(sha256)
     except InputError:
-        raise NotFound(ErrorText("this recording holds no such picture or page")) from None
+        raise NotFound(ErrorText("unknown picture or page in this recording")) from None
 
 
 def _image_type(content: bytes) -> str:
@@ -50,7 +50,7 @@ def _image_type(content: bytes) -> str:
     for media_type, magic in MAGIC:
         if magic.match(content):
             return media_type
-    raise NotFound(ErrorText("this recording holds no such picture or page"))
+    raise NotFound(ErrorText("unknown picture or page in this recording"))
 
 
 def _as_png(content: bytes) -> bytes:

@@ -78,7 +78,7 @@ class TurnView:
         if self.moved:
             yield "changed", _("moved")
         if checks := len(self.turn["checks"]):
-            yield "check", _("%(count)s to check", count=checks)
+            yield "check", _("Warnings: %(count)s", count=checks)
         if self.state.get("screenshot_status") == "broken":
             yield "dropped", _("broken picture")
 
@@ -214,7 +214,7 @@ class ReviewView:
         for turn in self.turns:
             if turn.id == turn_id:
                 return turn
-        raise NotFound(ErrorText("there is no turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
+        raise NotFound(ErrorText("unknown turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
 
 
 def _visits(turns: list[TurnView]) -> list[Visit]:

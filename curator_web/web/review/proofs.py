@@ -77,10 +77,10 @@ def run(demonstration_id: str) -> Response:
 def run_several() -> Response:
     """Run the ticked ones again."""
     if request.form.get("all"):
-        raise InputError(ErrorText("not all that is found is run again at once; tick some, without the box for all "
-                                   "found"))
+        raise InputError(ErrorText("all results cannot be replayed together; select demonstrations and clear the box "
+                                   "for all results"))
     replays.begin(services().db, services().store, services().jobs, ticked(), lead())
-    flash(_("They are run again, one after the other."))
+    flash(_("They are replayed one after the other."))
     return redirect(url_for(".runs"), 303)
 
 

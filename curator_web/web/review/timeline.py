@@ -37,7 +37,7 @@ def place(demonstration_id: str) -> str | Response:
     selected = request.form.get("selected") or None
     line = Timeline(review, selected)
     if line.alignment is None:
-        raise InputError(ErrorText("this demonstration has no external video that could be placed"))
+        raise InputError(ErrorText("this demonstration has no external video"))
     version = version_from_form()
     form = PlacementForm(line, request.form)
     if form.errors:

@@ -29,8 +29,8 @@ class PlacementField:
 
 
 _FIELDS = (
-    ("offset", _l("Offset"), _l("seconds"), "0.05", _l("Where the recording begins in the video")),
-    ("drift", _l("Drift"), "ppm", "10", _l("By how much the video's clock is fast")),
+    ("offset", _l("Offset"), _l("seconds"), "0.05", _l("Start of the recording in the video")),
+    ("drift", _l("Drift"), "ppm", "10", _l("Drift of the video's clock")),
     ("left", _l("Left"), "px", "1", _l("Pixels of the frame")),
     ("top", _l("Top"), "px", "1", _l("Pixels of the frame")),
     ("width", _l("Width"), "px", "1", _l("Of the page in the frame")),
@@ -69,7 +69,7 @@ class PlacementForm:
         minimum, maximum = _bounds(name, self._line.viewport)
         value = self._numbers[name]
         if math.isnan(value):
-            return _("Give a number.") if self._texts[name] else _("Is needed.")
+            return _("Give a number.") if self._texts[name] else _("Required.")
         if not minimum <= value <= maximum:
             return _("Must be from %(least)s to %(most)s.", least=minimum, most=maximum)
         return ""

@@ -205,8 +205,8 @@ class Timeline:
                  ngettext("%(num)s utterance", "%(num)s utterances", said)]
         if self.alignment:
             doubted = sum(mark.is_low for mark in self.marks)
-            words.append(ngettext("%(num)s action at an unsure place of the video",
-                                  "%(num)s actions at an unsure place of the video", doubted))
+            words.append(ngettext("%(num)s action with an uncertain position in the video",
+                                  "%(num)s actions with an uncertain position in the video", doubted))
         return ", ".join(words)
 
 

@@ -74,7 +74,7 @@ class Tree:
         Raises NotFound.
         """
         if not 0 <= number < len(self.nodes) or not 0 <= start <= len(self.nodes):
-            raise NotFound(ErrorText("there is no such element in this page"))
+            raise NotFound(ErrorText("unknown element in this page"))
         lines: list[Line] = []
         # A stack, for a page may nest deeper than Python calls.
         stack = list(reversed(_lines(self.nodes[number], start, _level(self.nodes[number]), opened)))
@@ -131,7 +131,7 @@ def show(demonstration_id: str) -> str:
 def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:
     """The tree of a state's page; raises InputError when the recording does not hold it."""
     if not state.get("dom") or not state.get("elements"):
-        raise InputError(ErrorText("this turn's page was not recorded with its elements"))
+        raise InputError(ErrorText("the elements of this turn's page were not recorded"))
     return _cached(_TreeKey(recording, state["dom"], state["elements"]))
 
 

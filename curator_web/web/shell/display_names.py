@@ -26,7 +26,7 @@ STATUS_WORDS: Words = {  # inside a sentence
     "approved": _l("approved"), "invalid": _l("invalid")}
 VERDICTS: Words = {
     "same": _l("same"), "equivalent": _l("equivalent"), "differs": _l("differs"), "failed": _l("failed"),
-    "changed": _l("changed"), "holds": _l("holds"), "does not hold": _l("does not hold"), "unknown": _l("unknown")}
+    "changed": _l("changed"), "holds": _l("holds"), "fails": _l("fails"), "unknown": _l("unknown")}
 ROLES: Words = {"annotator": _l("annotator"), "validator": _l("validator"), "lead": _l("lead")}
 SPEAKERS: Words = {"instructor": _l("Instructor"), "navigator": _l("Navigator")}
 SPEAKER_WORDS: Words = {"instructor": _l("instructor"), "navigator": _l("navigator")}
@@ -48,17 +48,18 @@ CHECKS: Words = {
     "unsure-in-video": _l("unsure in video"), "replaced-screenshot": _l("replaced screenshot"),
     "no-element": _l("no element"), "no-box": _l("no box"), "outside-viewport": _l("outside viewport"),
     "not-in-page": _l("not in page"), "empty-input": _l("empty input"), "idle-hover": _l("idle hover"),
-    "doubled-submit": _l("doubled submit"), "against-time": _l("against time"), "against-tabs": _l("against tabs"),
+    "doubled-submit": _l("duplicate submit"), "against-time": _l("against time"), "against-tabs": _l("against tabs"),
     "long-gap": _l("long gap"), "lost-lines": _l("lost lines"), "coarse-time": _l("coarse time"),
     "typo": _l("typo"), "personal-data": _l("personal data"), "unused-intent": _l("unused intent")}
 KINDS_OF_CHECK: Words = {  # of outcome checks
-    "All of these": _l("All of these"), "Any of these": _l("Any of these"), "Not so": _l("Not so"),
+    "All of these": _l("All of these"), "Any of these": _l("Any of these"), "Not": _l("Not"),
     "Address": _l("Address"), "Text": _l("Text"), "Attribute": _l("Attribute"), "Picture": _l("Picture"),
     "Answer": _l("Answer"), "Request": _l("Request"), "Expression": _l("Expression"),
-    "Structured answer": _l("Structured answer"), "Not to be evaluated": _l("Not to be evaluated")}
+    "Structured answer": _l("Structured answer"), "Cannot be evaluated": _l("Cannot be evaluated")}
 FACETS: Words = {
-    "search": _l("Search"), "status": _l("Status"), "proof": _l("Proof"), "site": _l("Site"), "intent": _l("Intent"),
-    "check": _l("To check"), "person": _l("Person"), "label": _l("Label"), "assigned": _l("Assigned to"),
+    "search": _l("Search"), "status": _l("Status"), "proof": _l("Replay result"), "site": _l("Site"),
+    "intent": _l("Intent"),
+    "check": _l("Warnings"), "person": _l("Person"), "label": _l("Label"), "assigned": _l("Assigned to"),
     "since": _l("Recorded from"), "until": _l("Until"), "sort": _l("Sort"), "order": _l("Order"),
     "category": _l("Category"), "difficulty": _l("Difficulty")}
 NARROWED: Words = {
@@ -72,38 +73,38 @@ PERSONAL_DATA: Words = {
     "email": _l("an e-mail address"), "phone": _l("a telephone number"), "card": _l("a card number"),
     "iban": _l("a bank account number"), "id": _l("a national identity number"), "token": _l("a token or password")}
 WORK_DONE: Words = {
-    "bulk": _l("Your change of all that was found is done"), "replay": _l("Your running again is done"),
-    "recount": _l("Your counting after a change of the settings is done"),
-    "proposals": _l("Your request for tasks to a model is done"), "trial": _l("Your trying of outcome checks is done"),
-    "export": _l("Your export is done"), "import": _l("Your import is done")}
+    "bulk": _l("Bulk change finished"), "replay": _l("Replay finished"),
+    "recount": _l("Recount after a settings change finished"),
+    "proposals": _l("Task proposal by a model finished"), "trial": _l("Trial of outcome checks finished"),
+    "export": _l("Export finished"), "import": _l("Import finished")}
 WORK_FAILED: Words = {
-    "bulk": _l("Your change of all that was found failed"), "replay": _l("Your running again failed"),
-    "recount": _l("Your counting after a change of the settings failed"),
-    "proposals": _l("Your request for tasks to a model failed"), "trial": _l("Your trying of outcome checks failed"),
-    "export": _l("Your export failed"), "import": _l("Your import failed")}
+    "bulk": _l("Bulk change failed"), "replay": _l("Replay failed"),
+    "recount": _l("Recount after a settings change failed"),
+    "proposals": _l("Task proposal by a model failed"), "trial": _l("Trial of outcome checks failed"),
+    "export": _l("Export failed"), "import": _l("Import failed")}
 KEYS: Words = {
     "next": _l("Next turn"), "previous": _l("Previous turn"),
-    "choose_next": _l("Choose the next turn, too, for the key that drops"),
-    "choose_previous": _l("Choose the previous turn, too"), "next_check": _l("Next turn to check"),
-    "previous_check": _l("Turn to check before this one"), "filter": _l("Filter the turns by words"),
-    "fold": _l("Fold the turns of this page, or unfold them"),
-    "fold_all": _l("Fold the turns of all pages, or unfold them"), "drop": _l("Drop the turn, or restore it"),
+    "choose_next": _l("Extend the selection to the next turn"),
+    "choose_previous": _l("Extend the selection to the previous turn"), "next_check": _l("Next turn with a warning"),
+    "previous_check": _l("Previous turn with a warning"), "filter": _l("Filter the turns by words"),
+    "fold": _l("Collapse or expand the turns of this page"),
+    "fold_all": _l("Collapse or expand the turns of all pages"), "drop": _l("Drop or restore the turn"),
     "up": _l("Move the turn up"), "down": _l("Move the turn down"), "edit": _l("Edit: go to the first field"),
-    "edit_task": _l("Edit the task’s text"), "fix": _l("Apply the first check’s fix"),
-    "fine": _l("The first check is fine as it is"), "broken": _l("Mark the screenshot broken, or good"),
-    "view": _l("Screenshot, DOM snapshot, video frame"), "after": _l("What came later, or before"),
-    "outlines": _l("Outline what changed there, or do not"),
-    "larger": _l("The picture larger, twice as large, as before"), "compare": _l("All of them side by side"),
+    "edit_task": _l("Edit the task’s text"), "fix": _l("Apply the fix of the first warning"),
+    "fine": _l("Dismiss the first warning"), "broken": _l("Mark the screenshot broken or good"),
+    "view": _l("Screenshot, DOM snapshot, video frame"), "after": _l("Later or earlier state"),
+    "outlines": _l("Show or hide outlines of the changes"),
+    "larger": _l("Zoom the picture: larger, double, normal"), "compare": _l("All of them side by side"),
     "target": _l("Choose another target from a list"), "tree": _l("Choose another target in a tree"),
     "picture": _l("Choose another picture"), "split": _l("Split typing"),
     "merge": _l("Merge with the typing before"),
-    "split_session": _l("Split the session: from this turn on it is another demonstration"),
+    "split_session": _l("Split the session before this turn"),
     "join": _l("Join it with the part that was split off"), "add": _l("Add a chat turn"),
-    "add_action": _l("Add an action: its element, then what was done"),
-    "changes": _l("What was changed, by whom"), "guidelines": _l("The guidelines beside the work"),
-    "network": _l("Requests and console until the next action, if they were kept"),
-    "time_line": _l("The session on a time line"), "comment": _l("Comment; Enter sends"), "undo": _l("Undo"),
-    "redo": _l("Redo"), "approve": _l("Approve, or reopen"), "invalid": _l("Mark invalid"),
+    "add_action": _l("Add an action: its element, then its kind"),
+    "changes": _l("Changes and their authors"), "guidelines": _l("Show the guidelines"),
+    "network": _l("Requests and console until the next action, if recorded"),
+    "time_line": _l("Timeline of the session"), "comment": _l("Comment; Enter sends"), "undo": _l("Undo"),
+    "redo": _l("Redo"), "approve": _l("Approve or reopen"), "invalid": _l("Mark invalid"),
     "submit": _l("In a team: submit"), "validate": _l("In a team: validate"),
     "send_back": _l("In a team: send back"), "next_demonstration": _l("In a team: next demonstration"),
     "help": _l("All keys")}
@@ -167,14 +168,14 @@ def job_name(row: NotificationRow) -> str:
     known = (WORK_DONE if done else WORK_FAILED).get(row.work or "")
     if known is not None:
         return str(known)
-    return _("Your %(work)s is done", work=row.work) if done else _("Your %(work)s failed", work=row.work)
+    return _("Finished: your %(work)s", work=row.work) if done else _("Failed: your %(work)s", work=row.work)
 
 
 def event_text(row: NotificationRow) -> str:
     """A notification of what somebody did."""
-    actor = row.by or _("Somebody")
+    actor = row.by or _("Unknown user")
     return {"mentioned": _("%(who)s mentioned you", who=actor), "commented": _("%(who)s commented", who=actor),
-            "asked": _("%(who)s asked you", who=actor), "answered": _("%(who)s answered you", who=actor),
+            "asked": _("%(who)s asked you a question", who=actor), "answered": _("%(who)s replied to you", who=actor),
             "assigned": _("%(who)s assigned this to you", who=actor),
             "returned": _("%(who)s sent this back to you", who=actor),
             "task-accepted": _("%(who)s accepted your task", who=actor),

@@ -30,22 +30,22 @@ from schemas.files import is_disk_full
 from .display_names import error_words, in_language
 
 WORDS = {
-    400: (_l("That did not work"), _l("The request was not understood.")),
-    401: (_l("Not signed in"), _l("This needs to be signed in.")),
+    400: (_l("Error"), _l("The request was not understood.")),
+    401: (_l("Not signed in"), _l("Sign in first.")),
     403: (_l("Not allowed"), _l("The request was refused.")),
     404: (_l("Not found"), _l("There is no page at this address.")),
-    405: (_l("Not allowed"), _l("This address cannot be used in that way.")),
-    409: (_l("Not saved"), _l("Somebody changed this demonstration meanwhile.")),
-    413: (_l("Too large"), _l("What was sent is too large.")),
-    429: (_l("Wait a little"), _l("Too many tries.")),
-    503: (_l("Not to be had now"), _l("The server cannot answer this at the moment. Try again in a while.")),
+    405: (_l("Not allowed"), _l("This address does not support this method.")),
+    409: (_l("Not saved"), _l("This demonstration was changed by another user.")),
+    413: (_l("Too large"), _l("The request is too large.")),
+    429: (_l("Please wait"), _l("Too many tries.")),
+    503: (_l("Not available"), _l("The server is temporarily unavailable. Try again later.")),
     507: (_l("No room"), _l("The server's disk is full.")),
     500: (_l("Something went wrong"),
-          _l("The fault is in demotape, and it is noted in the server's log. Nothing was saved.")),
+          _l("Internal error; details are in the server's log. Nothing was saved.")),
 }
 _log = logging.getLogger(__name__)
 AGAIN_AFTER = 5  # seconds, after which a page that could not be shown comes by itself
-EXPIRED = _l("This page is too old to save from. Reload it and try again.")
+EXPIRED = _l("This page is outdated. Reload it and try again.")
 CODES = ((NotFound, 404), (NotSignedIn, 401), (NotAllowed, 403), (TooManyAttempts, 429), (InputError, 400),
          (Conflict, 409), (Busy, 503), (DiskFull, 507))
 
@@ -64,8 +64,8 @@ def _own_error(error: DemotapeError) -> Response:
     if isinstance(error, Damaged):
         reason = services().store.without_paths(error.reason)
         damage.note(services().db, [LeftOut(error.demonstration, reason)])
-        message = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. The others are not concerned. "
-                    "Import its recording again.", id=error.demonstration, why=reason)
+        message = _("Demonstration %(id)s is damaged and cannot be shown: %(why)s. Other demonstrations are not "
+                    "affected. Import its recording again.", id=error.demonstration, why=reason)
         return _answer(409, message, title=_("Damaged"))
     code = next((code for kind, code in CODES if isinstance(error, kind)), 500)
     return _answer(code, _sentence(services().store.without_paths(error_words(error))))

@@ -18,7 +18,7 @@ from schemas.arguments import ARGUMENTS
 MODIFIERS = ("Alt", "Control", "Meta", "Shift")
 MULTILINE = ("text", "message")
 LABELS = {
-    "x": "X", "y": "Y", "url": _l("Address"), "files": _l("Files, one a line"), "keyboard": _l("By keyboard"),
+    "x": "X", "y": "Y", "url": _l("Address"), "files": _l("Files, one per line"), "keyboard": _l("By keyboard"),
     "from.x": _l("From X"), "from.y": _l("From Y"), "to.x": _l("To X"), "to.y": _l("To Y"), "tab": _l("Tab"),
     "origin": _l("From tab"), "target": _l("To tab"), "label": _l("Option's label"),
 }
@@ -79,7 +79,7 @@ def parse_arguments(intent: str, form: Any, before: Mapping[str, Any]) -> dict[s
         if value is not None or (required and field.allow_none):
             _set(arguments, name, value)
         elif required:
-            raise InputError(ErrorText("field %(get)s: is needed", get=LABELS.get(name, name)))
+            raise InputError(ErrorText("field %(get)s: is required", get=LABELS.get(name, name)))
     return arguments
 
 
@@ -152,7 +152,7 @@ def _parse(kind: str, text: str, label: str, field: fields.Field) -> Any:
             if kind == "integer" else
             ErrorText("field %(name)s: %(text)r is not a number", name=label, text=text[:40])) from None
     if not math.isfinite(value):
-        raise InputError(ErrorText("field %(label)s: %(text)r is not a number that can be used", label=label,
+        raise InputError(ErrorText("field %(label)s: %(text)r is not a valid number", label=label,
                                    text=text[:40]))
     return value
 

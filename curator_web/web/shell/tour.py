@@ -25,7 +25,7 @@ def answer() -> Response:
     """Begin the tour at a demonstration, or leave it; either way it is not offered again."""
     answer_ = request.form.get("answer", "")
     if answer_ not in ANSWERS:
-        raise NotFound(_("there is no such answer"))
+        raise NotFound(_("unknown answer"))
     address = (url_for("pages.review", demonstration_id=request.form.get("demonstration", "-"), tour=1)
                if answer_ == TAKE
                else own_address(request.form.get("next", "")) or "/")

@@ -51,7 +51,7 @@ def change(name: str, step: str) -> Response:
     """End somebody's sessions; let somebody in no more, or again; remove somebody."""
     by = manager().name
     if name == account().name and step != "end-sessions":
-        raise InputError(ErrorText("you cannot do this to yourself; another lead can, or: demotape user"))
+        raise InputError(ErrorText("you cannot do this to your own account; ask another lead, or use demotape user"))
     STEPS[step](services().db, _named(name).name, by=by)
     return redirect(url_for(".person", name=name), 303)
 
@@ -59,5 +59,5 @@ def change(name: str, step: str) -> Response:
 def _named(name: str) -> User:
     user = users.user_named(services().db, name)
     if user is None:
-        raise NotFound(ErrorText("there is nobody of that name"))
+        raise NotFound(ErrorText("unknown user"))
     return user

@@ -21,8 +21,8 @@ from schemas.text import storable
 
 blueprint = Blueprint("project_settings", __name__, url_prefix="/projects")
 STEPS = {
-    1: (_l("One person"), _l("What is submitted is approved.")),
-    2: (_l("Two people"), _l("Who annotates submits, somebody else approves, or validates first.")),
+    1: (_l("One person"), _l("Submitted demonstrations are approved.")),
+    2: (_l("Two people"), _l("The annotator submits; another reviewer approves, or validates first.")),
     3: (_l("Three people"), _l("One submits, another validates, and a third one approves.")),
 }
 _NUMBERS = {"valid": 0.1, "test_iid": 0.1, "near_duplicates": 0.75}  # of a split rule, with what is usual
@@ -48,7 +48,7 @@ def change(project: str) -> Response:
     """Set the part that the form is of."""
     caller, part = lead(), request.form.get("part", "")
     if part not in _PARTS:
-        raise InputError(ErrorText("field part: %(part)r is none; %(which)s are",
+        raise InputError(ErrorText("field part: unknown part %(part)r; choose from %(which)s",
                                    part=part[:40], which=", ".join(_PARTS)))
     recounts.change_settings(services().db, services().jobs, caller, _PARTS[part](project))
     return redirect(url_for(".show", project=project, _anchor=part), 303)

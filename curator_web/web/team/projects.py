@@ -79,7 +79,7 @@ def guidelines(project: str) -> str:
     wanted = request.args.get("version", type=int)
     shown = next((version for version in versions if wanted in (None, version.number)), None)
     if shown is None and wanted is not None:
-        raise NotFound(ErrorText("there is no version %(wanted)s of these guidelines", wanted=wanted))
+        raise NotFound(ErrorText("unknown version %(wanted)s of these guidelines", wanted=wanted))
     text = Markup(_MARKDOWN.render(shown.text)) if shown else Markup("")  # which markdown-it made safe
     template = "_guidelines.html" if request.headers.get("HX-Request") else "guidelines.html"
     return render_template(template, versions=versions, shown=shown, text=text)

@@ -22,7 +22,7 @@ from curator_web.web.shell.languages import grouped
 blueprint = Blueprint("team", __name__)
 blueprint.add_app_template_filter(bulk_changes.change_of)
 blueprint.add_app_template_filter(mentions.parts, "mentions")
-NONE_CHOSEN = ErrorText("choose demonstrations first: tick the boxes before them")
+NONE_CHOSEN = ErrorText("select demonstrations first")
 REFUSED_SHOWN = 5
 CARRIED_FIELDS = ("to", "project_to", "decision", "reason")  # what says how all that is found is changed
 
@@ -136,7 +136,7 @@ def _change_matching(change: bulk.Change) -> Response:
 def _confirm(change: bulk.Change, sought: Filter, problem: str = "") -> Response:
     count = len(matching_ids(services().db, sought, account().project))
     if not count:
-        raise InputError(ErrorText("nothing is found that could be changed"))
+        raise InputError(ErrorText("no demonstration to change"))
     page = render_template("confirm.html", change=change, count=count, problem=problem, sought=sought,
                            back=_list_address(), at_once=bulk_changes.AT_ONCE,
                            kept={name: request.form[name] for name in CARRIED_FIELDS if name in request.form})

@@ -19,9 +19,8 @@ UNDO = "undo"  # the category of a message that says what can be taken back: the
 def delete() -> Response:
     """Delete the ticked ones; what is told then has the button that takes it back."""
     if request.form.get("all"):
-        raise InputError(ErrorText("not all that is found is deleted at once; tick what is to go, without the box "
-                                   "for all "
-                                   "found"))
+        raise InputError(ErrorText("all results cannot be deleted together; select demonstrations and clear the box "
+                                   "for all results"))
     ids = ticked()
     batch = deleting.delete(services().db, ids, lead())
     flash(f"{batch} Deleted: {len(set(ids))}.", UNDO)
@@ -40,7 +39,8 @@ def ask(demonstration_id: str) -> str:
     """Whether who recorded a demonstration means to withdraw it."""
     row = library.listed(services().db, demonstration_id, account().project)
     if not deleting.may_withdraw(row, account()):
-        raise NotAllowed(ErrorText("only who recorded a demonstration withdraws it, while it is a draft or submitted"))
+        raise NotAllowed(ErrorText("only the person who recorded a demonstration can withdraw it, while it is a "
+                                   "draft or submitted"))
     return render_template("withdraw.html", row=row)
 
 

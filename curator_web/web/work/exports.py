@@ -96,7 +96,7 @@ def _requested_options() -> dict[str, Any]:
             options[name] = form[name]
     labels = [label.partition("=") for label in form.get("labels", "").split(",") if label.strip()]
     if wrong := [name for name, equals, __ in labels if not equals]:
-        raise InputError(ErrorText("the form: field labels: %(wrong)r is not of the form name=value",
+        raise InputError(ErrorText("the form: field labels: %(wrong)r must be name=value",
                                    wrong=wrong[0][:40]))
     options["labels"] = {name.strip(): value.strip() for name, __, value in labels}
     return storable(options | _rule())
@@ -122,7 +122,7 @@ def download(job_id: int) -> Response:
     lead()
     job = services().jobs.get(job_id)
     if job.kind != KIND or job.state != DONE:
-        raise NotFound(ErrorText("there is no such export"))
+        raise NotFound(ErrorText("unknown export"))
     files, name = services().store.files, f"demotape-{job.arguments['format']}-{job_id}.zip"
     if path := files.path(file_of(job_id)):
         return send_file(path, mimetype="application/zip", as_attachment=True, download_name=name, conditional=True)

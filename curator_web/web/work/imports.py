@@ -40,7 +40,7 @@ def _page(refused: list[str]) -> str:
 def receive() -> Response:
     """Take packages and begin to import them; those that are none are named, and keep no other from being taken."""
     if services().uploads is None:
-        raise NotFound(ErrorText("this review app takes no packages"))
+        raise NotFound(ErrorText("this review app does not accept packages; use demotape import"))
     services().store.files.require_room(2 * (request.content_length or 0))  # as it comes, and kept
     files = [file for file in request.files.getlist("package") if file.filename]
     if not 0 < len(files) <= FILES_LIMIT:

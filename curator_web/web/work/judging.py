@@ -53,10 +53,10 @@ def take_file() -> BaseResponse:
     """Verdicts from a file, all or none."""
     caller, file = lead(), request.files.get("file")
     if file is None or not file.filename:
-        raise InputError(ErrorText("field file: choose the file that demotape judge wrote with --out"))
+        raise InputError(ErrorText("field file: choose the --out file of demotape judge"))
     accepted = verdicts.store_verdicts(services().db, judgements.read_judgements("the file", file.stream.read()),
                                        caller)
-    flash(_("Verdicts: %(new)s new, %(replaced)s replaced, %(strangers)s of recordings that are not in the project.",
+    flash(_("Verdicts: %(new)s new, %(replaced)s replaced, %(strangers)s of recordings outside the project.",
             new=grouped(accepted.new), replaced=grouped(accepted.replaced), strangers=grouped(accepted.strangers)))
     return redirect(url_for(".index"), 303)
 
@@ -109,5 +109,5 @@ def _form_integer(name: str) -> int:
     text = request.form.get(name, "").strip()
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > 15:
-        raise InputError(ErrorText("field %(name)s: a whole number, of 15 digits at most", name=name))
+        raise InputError(ErrorText("field %(name)s: must be a whole number of at most 15 digits", name=name))
     return int(text)

@@ -39,7 +39,7 @@ def remove() -> Response:
     caller, definitions = lead(), labels.definitions(services().db, account().project)
     index = _index(definitions)
     if index is None:
-        raise InputError(ErrorText("field label: name the one to remove"))
+        raise InputError(ErrorText("field label: enter the label to delete"))
     labels.define(services().db, [*definitions[:index], *definitions[index + 1:]], caller)
     return redirect(url_for(".show"), 303)
 
@@ -51,6 +51,6 @@ def _index(definitions: list[dict[str, Any]]) -> int | None:
         return None
     index = next((index for index, definition in enumerate(definitions) if definition["name"] == name), None)
     if index is None:
-        raise NotFound(ErrorText("there is no label %(name)r; somebody may have removed it",
+        raise NotFound(ErrorText("unknown label %(name)r; it may have been deleted",
                                  name=name[:labels.NAME_LENGTH]))
     return index

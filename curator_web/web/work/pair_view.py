@@ -22,14 +22,14 @@ from pipeline.outcomes import wording
 SHOWN = 300  # characters of a value
 NOTHING = "–"
 _SAID = ("text", "value", "label", "checked", "key")  # arguments that tell what an added action does
-STATE_WORDS = {ANNOTATING: _l("Being annotated"), TO_COMPARE: _l("To compare"), "set-aside": _l("Set aside"),
+STATE_WORDS = {ANNOTATING: _l("Being annotated"), TO_COMPARE: _l("To compare"), "set-aside": _l("Exclude"),
                "settled": _l("Settled"), "agreed": _l("Nothing differed"), "ended": _l("Ended")}
 _WORDS = {kinds.TASK: _l("Task"), kinds.OUTCOME: _l("Outcome checks"), kinds.LABEL: _l("Label"),
           kinds.DROPPED: _l("Dropped or kept"), kinds.ACTION: _l("Intent and target"), kinds.INTENT: _l("Intent"),
           kinds.TARGET: _l("Target"), kinds.ARGUMENTS: _l("Arguments"), kinds.UTTERANCE: _l("Utterance"),
           kinds.SPEAKER: _l("Speaker"), kinds.PICTURE: _l("Screenshot"),
-          kinds.TYPING: _l("Typing in one turn or two"), kinds.ADDED: _l("Chat turn in one alone"),
-          kinds.ORDER: _l("Order of the turns"), kinds.VIDEO: _l("Place of the video")}
+          kinds.TYPING: _l("Typing in one turn or two"), kinds.ADDED: _l("Chat turn in one annotation only"),
+          kinds.ORDER: _l("Order of the turns"), kinds.VIDEO: _l("Placement of the video")}
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class DifferenceView:
 def row_of(paired: Paired, own_ids: set[str], account: Account) -> PairRow:
     """`own_ids`: which of the two this person annotates. What the other one does is told once both have submitted."""
     is_revealed = account.leads or paired.state != ANNOTATING
-    first, second = (_annotator(row) if is_revealed or row.id in own_ids else _("somebody else")
+    first, second = (_annotator(row) if is_revealed or row.id in own_ids else _("another user")
                      for row in (paired.first, paired.second))
     own = next((row for row in (paired.first, paired.second) if row.id in own_ids), None)
     return PairRow(paired, paired.first if is_revealed or own is None else own, first, second, own.id if own else None,
@@ -71,7 +71,7 @@ def row_of(paired: Paired, own_ids: set[str], account: Account) -> PairRow:
 
 
 def _annotator(row: Any) -> str:
-    return row.submitted_by or row.lease_who or row.assigned_to or _("nobody yet")
+    return row.submitted_by or row.lease_who or row.assigned_to or _("none yet")
 
 
 def shown(comparison: Comparison | AnswerComparison) -> list[DifferenceView]:
@@ -86,7 +86,7 @@ def shown(comparison: Comparison | AnswerComparison) -> list[DifferenceView]:
 
 def _words(difference: Difference) -> str:
     if difference.what == kinds.ADDED and (difference.first or difference.second)["type"] == "browser":
-        return _("Added action in one alone")
+        return _("Added action in one annotation only")
     return _("Label: %(name)s",
              name=difference.name) if difference.what == kinds.LABEL else str(_WORDS[difference.what])
 
@@ -110,7 +110,7 @@ def _rows(difference: Difference, turns: dict[str, TurnView]) -> Iterator[tuple[
         first, second = map(wording.describe_outcome, (difference.first, difference.second))
         yield ("checks", *_checks(first, second))
     elif difference.what == kinds.VIDEO:
-        yield ("video", _("placed so"), _("placed otherwise"))
+        yield ("video", _("position"), _("different position"))
     else:
         yield (difference.what, *(_text(value) for value in (difference.first, difference.second)))
 
@@ -128,7 +128,7 @@ def _fields(first: Any, second: Any) -> Iterator[tuple[str, ...]]:
 def _checks(first: list[str], second: list[str]) -> tuple[str, str]:
     """What only one of two outcomes asks for, beside how much both do; all of both where only the order differs."""
     in_both = sum(check in second for check in first)
-    both = [_("%(count)s that both have", count=in_both)] if in_both else []
+    both = [_("%(count)s in both", count=in_both)] if in_both else []
     differing = [[check for check in side if check not in other_side] for side,
                  other_side in ((first, second), (second, first))]
     first_part, second_part = ("; ".join([*both, *side])

@@ -31,8 +31,8 @@ def _label() -> str | None:
         return None
     total, waiting = pairing.counts(services().db, caller.project)
     if caller.reviews and waiting:
-        return _("Pairs (%(count)s)", count=waiting)
-    return _("Pairs") if total or caller.leads else None
+        return _("Double annotation (%(count)s)", count=waiting)
+    return _("Double annotation") if total or caller.leads else None
 
 
 @blueprint.get("")
@@ -51,9 +51,9 @@ def index() -> str:
 def choose() -> Response:
     """Have the ticked demonstrations annotated by two people."""
     if request.form.get("all"):
-        raise InputError(_("not all that is found is chosen at once; tick some, or set the share"))
+        raise InputError(_("this cannot be applied to all results; select demonstrations, or set the share"))
     made = pairing.choose(services().db, ticked(), lead())
-    flash(_("Two people annotate: %(count)s more.", count=made))
+    flash(_("Double annotation added: %(count)s.", count=made))
     return redirect(url_for(".index"), 303)
 
 
@@ -62,9 +62,9 @@ def share() -> Response:
     """Set the share of demonstrations that two people annotate."""
     text = request.form.get("share", "").strip()
     if not text.isdecimal() or len(text) > 3:
-        raise InputError(ErrorText("field share: a number from 0 to 100"))
+        raise InputError(ErrorText("field share: must be a number from 0 to 100"))
     made = pairing.set_share(services().db, int(text), lead())
-    flash(_("Two people annotate %(percent)s %% from now on; of the drafts that were there, %(count)s more.",
+    flash(_("Double annotation for %(percent)s %% from now on; added for %(count)s existing drafts.",
             percent=int(text), count=made))
     return redirect(url_for(".index"), 303)
 
@@ -95,5 +95,5 @@ def settle(demonstration_id: str) -> Response:
 def end(demonstration_id: str) -> Response:
     """End a pair that is not compared."""
     pairing.end(services().db, demonstration_id, lead())
-    flash(_("Ended: %(id)s is worked on as any other.", id=demonstration_id))
+    flash(_("Ended: %(id)s is now annotated by one person.", id=demonstration_id))
     return redirect(url_for(".index"), 303)

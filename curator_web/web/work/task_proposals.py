@@ -37,7 +37,7 @@ def begin() -> Response:
     chance = random.Random(request.form.get("seed", 0, type=int))
     sent = proposing.messages(services().db, caller, wished, chance)
     if proposing.digest(sent) != request.form.get("digest"):
-        raise Conflict(ErrorText("the tasks that go along have changed since; look again at what is sent"))
+        raise Conflict(ErrorText("the example tasks were changed; review the request again"))
     proposing_tasks.begin(services().jobs, services().model, caller, wished, sent)
     return redirect(url_for(".index"), 303)
 

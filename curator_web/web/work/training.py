@@ -21,10 +21,10 @@ blueprint = Blueprint("training", __name__, url_prefix="/training")
 def choose() -> Response:
     """Have the ticked demonstrations be training, or no more; back to the one whose page has the button."""
     if request.form.get("all"):
-        raise InputError(_("not all that is found is chosen at once; tick some"))
+        raise InputError(_("this cannot be applied to all results; select demonstrations"))
     db, caller, ids = services().db, lead(), ticked()
     if request.form.get("remove"):
-        flash(_("No training any more: %(count)s.", count=training.take_out(db, ids, caller)))
+        flash(_("Removed from training: %(count)s.", count=training.take_out(db, ids, caller)))
     else:
         flash(_("New annotators do first: %(count)s more.", count=training.choose(db, ids, caller)))
     if request.form.get("back"):

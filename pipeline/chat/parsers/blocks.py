@@ -63,7 +63,7 @@ def read_blocks(document: Document, parse: HeaderParser) -> Reading:
         if header is None:
             reading.problems.append((line_number, "begins like a message, but cannot be read as one"))
         elif header.stamp is None:
-            reading.problems.append((line_number, "there is no such time of day"))
+            reading.problems.append((line_number, "invalid time of day"))
             head = None
         else:
             text = [header.text]

@@ -45,7 +45,7 @@ def read(path: Path, names: Collection[str] = ()) -> tuple[list[Cue], list[tuple
     """
     document = Document(path) if path.is_dir() else open_document(path)
     if not _is_subtitles(document):
-        raise InputError(f"{path}: neither WebVTT nor SubRip; give the subtitles of the video (.vtt or .srt)")
+        raise InputError(f"{path}: neither WebVTT nor SubRip; pass the subtitles of the video (.vtt or .srt)")
     problems: list[tuple[int, str]] = []
     cues: list[Cue] = []
     for block in _blocks(document):
@@ -95,7 +95,7 @@ def _cue(block: _Block, path: Path) -> Cue:
 
 
 def _damaged_error(path: Path, line: int, reason: str) -> InputError:
-    return InputError(f"{path}, line {line}: {reason}; mend it, or leave the speech out with --without-speech")
+    return InputError(f"{path}, line {line}: {reason}; fix it, or pass --without-speech")
 
 
 def _seconds(text: str) -> float | None:

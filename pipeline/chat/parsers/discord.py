@@ -108,7 +108,7 @@ def read_text(document: Document) -> Reading:
             reading.problems.append((index + 1, UNKNOWN_REACTION))
         time, on = clock_time(match[4]) or minutes_time(match[4]), order(*day)
         if time is None or on is None:
-            reading.problems.append((index + 1, "there is no such day or time"))
+            reading.problems.append((index + 1, "invalid date or time"))
         elif not text:
             reading.problems.append((index + 1, "a message without text"))
         else:

@@ -43,11 +43,11 @@ def _guard(plugin: Plugin, reader: Reader) -> Reader:
 def _wrong(reading: Reading) -> str:
     """What is not as the contract has it; empty when all is."""
     if not isinstance(reading, Reading):
-        return f"{type(reading).__name__}, which is no Reading"
+        return f"{type(reading).__name__}, which is not a Reading"
     for message in reading.messages:
         if not (isinstance(message, Message) and isinstance(message.speaker, str) and isinstance(message.text, str)
                 and isinstance(message.line, int) and isinstance(message.stamp, Stamp)):
-            return "something that is no Message with speaker, text, stamp and line"
+            return "a value that is not a Message with speaker, text, stamp and line"
         if not all(isinstance(value, str)
                    for value in (message.speaker_id, message.id, message.reply_to, message.quote)):
             return f"a message whose speaker_id, id, reply_to or quote is no text (line {message.line})"
@@ -66,5 +66,5 @@ def _is_reaction(value: object) -> bool:
 
 def _fault(name: str, reader: object) -> str:
     if not isinstance(reader, Reader) or not callable(reader.recognise) or not callable(reader.read):
-        return "it is no pipeline.chat.Reader(kind, recognise, read)"
+        return "it is not a pipeline.chat.Reader(kind, recognise, read)"
     return "" if reader.kind == name else f"its kind is {reader.kind!r}, not its name"

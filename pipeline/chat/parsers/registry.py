@@ -26,7 +26,7 @@ def open_document(path: Path) -> Document:
         return Document(path)
     text = _decode(read_named(path, limits.CHAT))
     if text is None:
-        raise InputError(f"{path}: not a text file; give a chat log ({', '.join(KINDS)})")
+        raise InputError(f"{path}: not a text file; pass a chat log ({', '.join(KINDS)})")
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     return Document(path, text, tuple(text.split("\n")))
 
@@ -36,7 +36,7 @@ def find_reader(document: Document, kind: str | None) -> Reader:
     known = readers()
     if kind is not None:
         if kind not in known:
-            raise InputError(f"chat kind {kind!r} is unknown; choose one of {', '.join(known)}")
+            raise InputError(f"unknown chat kind {kind!r}; choose one of {', '.join(known)}")
         if kind in READERS and document.is_folder and kind != "slack":
             raise InputError(f"{document.path}: not a {kind} chat; only a Slack export is a folder")
         return known[kind]

@@ -95,7 +95,7 @@ def _strange(row: object) -> Iterator[str]:
     """What of a message's row is not understood."""
     if isinstance(row, dict):
         if any(cell.strip() for cell in row.get(None, ())):
-            yield "more cells than the header names, which are left out; is a text in need of quotation marks?"
+            yield "more cells than the header; the extra cells are ignored; does a text need quotation marks?"
         if reactions_of(_value(row, _REACTIONS))[1]:
             yield UNKNOWN_REACTION
 

@@ -69,7 +69,7 @@ def _read_meet(document: Document) -> Reading:
         elif (said := _MEET_SAID.fullmatch(text)) and stamp is not None:
             reading.messages.append(Message(said[1], said[2], stamp, number))
         elif text:
-            why = "nobody is named as the speaker" if stamp else "text before the first time"
+            why = "no speaker" if stamp else "text before the first time"
             reading.problems.append((number, why))
     return reading
 

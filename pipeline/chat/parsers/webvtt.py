@@ -53,7 +53,7 @@ def _read_cue(reading: Reading, text: str, stamp: Stamp, number: int, speaker: s
         if not said:
             continue
         if not name:
-            reading.problems.append((number, "nobody is named as the speaker"))
+            reading.problems.append((number, "no speaker"))
             continue
         reading.messages.append(Message(name, said, stamp, number))
         speaker = name

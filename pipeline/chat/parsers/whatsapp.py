@@ -67,7 +67,7 @@ def read(document: Document) -> Reading:
             continue
         text = _EDITED.sub("", "\n".join(_line(line) for line in [said[2], *more]).rstrip()).strip()
         if stamp is None:
-            reading.problems.append((number, "there is no such day or time"))
+            reading.problems.append((number, "invalid date or time"))
         elif not text or _GONE.fullmatch(text):
             reading.problems.append((number, "a message that was deleted, or without text"))
         elif f"{said[1]}: {_OWN}" in full_line and not text.startswith("[file") and "://" not in text:

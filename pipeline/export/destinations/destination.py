@@ -130,7 +130,7 @@ class Destination(ABC):
     def claim(self, source: Source) -> None:
         """Reserve a demonstration's name; raises InputError when another has it."""
         if source.name in self._names:
-            raise InputError(f"demonstration {source.id!r} is given twice; give each one once")
+            raise InputError(f"demonstration {source.id!r} occurs twice; pass each one once")
         self._names.add(source.name)
 
     def add_demonstration(self, source: Source, tally: Tally,

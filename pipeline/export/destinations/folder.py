@@ -41,7 +41,7 @@ class Folder(Destination):
             self._lock.acquire()
             self._staging.mkdir(exist_ok=True)
         except Timeout:
-            raise InputError(f"{self.destination}: another export is writing here; wait for it to end") from None
+            raise InputError(f"{self.destination}: another export is writing to it; wait until it ends") from None
         except OSError as error:
             self._unlock()
             raise InputError(f"{self.destination}: cannot be written ({reason(error)})") from None
@@ -66,12 +66,13 @@ class Folder(Destination):
                 return
             if destination.is_dir() and (manifest := self._earlier_export()):
                 if extra := next(iter(extra_files(destination, manifest)), None):
-                    raise InputError(f"{destination / extra}: this is not part of the export that would be replaced; "
-                                     "move it away or give another folder")
+                    raise InputError(f"{destination / extra}: not part of the export to be replaced; move it away or "
+                                     "choose another folder")
                 return
         except OSError as error:
             raise InputError(f"{destination}: cannot be read ({reason(error)})") from None
-        raise InputError(f"{destination}: there is something that is no export of demotape; give a new or empty folder")
+        raise InputError(f"{destination}: contains files that are not an export of demotape; choose a new or empty "
+                         "folder")
 
     def _earlier_export(self) -> Manifest | None:
         with suppress(InputError, FileNotFoundError):
@@ -124,7 +125,7 @@ class Folder(Destination):
             with path.open("rb") as content:
                 self._known[path] = hashlib.file_digest(content, "sha256").hexdigest()
         if self._known[path] != file["sha256"]:
-            raise InputError(f"{path}: is not what the export wrote; move the export away, then export again")
+            raise InputError(f"{path}: was changed after the export; move the export away, then export again")
         return path
 
     def retain_file(self, file: ManifestFile) -> None:

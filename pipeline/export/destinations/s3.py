@@ -72,7 +72,7 @@ class S3(Destination):
         self._claim.end(complete=self._is_complete)
         self._close()
         if isinstance(error, OSError):
-            raise DemotapeError(f"{self.summary.destination}: {reason(error)}; run the export again to go on")
+            raise DemotapeError(f"{self.summary.destination}: {reason(error)}; run the export again to resume")
 
     def begin(self, name: str, *, provisional: bool = False) -> IO[bytes]:
         # What is there may be the same, and is then not sent again; so it must be complete first.
@@ -103,7 +103,7 @@ class S3(Destination):
                     digest.update(content)
                     raw.write(content)
             if digest.hexdigest() != file["sha256"]:
-                raise InputError(f"{where}: is not what the export wrote; export to another prefix")
+                raise InputError(f"{where}: was changed after the export; export to another prefix")
             self._copies[file["path"]] = copy
         return self._copies[file["path"]]
 
@@ -169,13 +169,13 @@ class S3(Destination):
         if self._bucket.size(MARKER) is not None or next(self._bucket.names(), None) is None:
             return
         if self._bucket.size(MANIFEST) is None:
-            raise InputError(f"{where}: there is something that is no export of demotape; give another prefix")
+            raise InputError(f"{where}: contains files that are not an export of demotape; choose another prefix")
         manifest = parse_manifest(b"".join(self._bucket.read(MANIFEST)), f"{where}/{MANIFEST}")
         self._earlier = manifest
         known = {file["path"] for file in manifest["files"]} | {MANIFEST}
         if extra := next((name for name in self._bucket.names() if name not in known), None):
-            raise InputError(f"{where}/{extra}: this is not part of the export that would be replaced; "
-                             "move it away or give another prefix")
+            raise InputError(f"{where}/{extra}: not part of the export to be replaced; move it away or choose "
+                             "another prefix")
 
     def _collect(self, done: set[Future]) -> None:
         self._sending -= done

@@ -26,7 +26,7 @@ def verify_s3(address: str, endpoint_url: str | None = None) -> Iterator[str]:
 def _problems(bucket: Bucket, address: str) -> Iterator[str]:
     if bucket.size(MANIFEST) is None:
         if bucket.size(MARKER) is None:
-            raise InputError(f"{address}: there is no export")
+            raise InputError(f"{address}: no export found")
         yield f"{address}: an export was interrupted here; run it again to complete it"
         return
     where = f"{address}/{MANIFEST}"

@@ -51,7 +51,7 @@ class Claim:
         marker = self._bucket.fetch(MARKER)
         self._refuse(marker)
         if (marker.etag if marker else None, self._bucket.etag_now(MANIFEST)) != self._etags_checked:
-            raise InputError(f"{self._where}: another export wrote here meanwhile; run the export again")
+            raise InputError(f"{self._where}: another export wrote to it in the meantime; run the export again")
         if not self._bucket.put_if(MARKER, self._marker_content(),
                                    marker.etag if marker else None) or not self._is_ours():
             self._complain()
@@ -80,8 +80,8 @@ class Claim:
             self._complain()
 
     def _complain(self) -> None:
-        raise InputError(f"{self._where}: another export is writing here; wait for it to end, "
-                         f"or {LEASE} seconds if it was killed")
+        raise InputError(f"{self._where}: another export is writing to it; wait until it ends, or {LEASE} seconds if "
+                         "it was killed")
 
     def _is_ours(self) -> bool:
         marker = self._bucket.fetch(MARKER)

@@ -316,8 +316,8 @@ class Bucket:
                 if error.response["Error"]["Code"] not in _DAMAGED:
                     raise
             time.sleep(FIRST_PAUSE * 2**attempt)
-        raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged on the way {self.attempts} "
-                            "times; check the network, then try again")
+        raise DemotapeError(f"s3://{self.address.bucket}/{self.key(name)}: was damaged during transfer "
+                            f"{self.attempts} times; check the network, then try again")
 
     def crc32_of(self, key: dict[str, Any]) -> str:
         """The CRC-32 of an object's parts' CRC-32s, as the service tells it; with or without `-` and their number."""

@@ -62,8 +62,8 @@ class Parts:
             **self._key, UploadId=self._upload, MultipartUpload={"Parts": parts})
         self._bucket.uploads.pop(self._name, None)
         if not self._is_intact(sent, made) and not (raw and has_etag(raw, made["ETag"].strip('"'))):
-            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the S3 service has other parts than "
-                                "were sent; check the network, then try again")
+            raise DemotapeError(f"s3://{self._key['Bucket']}/{self._key['Key']}: the parts in the S3 service differ "
+                                "from those sent; check the network, then try again")
 
     def _is_intact(self, sent: list[_Sent], made: dict[str, Any]) -> bool:
         if all(part.md5 for part in sent):

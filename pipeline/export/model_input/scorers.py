@@ -63,13 +63,13 @@ def load_encoder(model: str, option: str = "--scorer") -> Any:
     try:
         from sentence_transformers import SentenceTransformer
     except ImportError:
-        raise InputError(f"{option} {model}: there is no such file, and a model of that name needs "
-                         "sentence-transformers; install it, or leave the option out for the lexical scorer") from None
+        raise InputError(f"{option} {model}: no such file, and sentence-transformers, which loads models by name, is "
+                         "not installed; install it, or omit the option to use the lexical scorer") from None
     try:
         return SentenceTransformer(model)
     except (OSError, ValueError, RuntimeError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise InputError(f"{option} {model}: not a sentence-transformers model that can be loaded: {reason}") from None
+        raise InputError(f"{option} {model}: cannot be loaded as a sentence-transformers model: {reason}") from None
 
 
 @lru_cache(maxsize=1)
@@ -110,9 +110,9 @@ def read_ranker(path: Path) -> "Booster":
             raise ValueError
         names, model = content["features"], str(content["model"])
     except (ValueError, LookupError, TypeError):
-        raise InputError(f"{path}: not a ranker that `demotape ranker train` has written") from None
+        raise InputError(f"{path}: not a file written by `demotape ranker train`") from None
     if names != list(features.NAMES):
-        raise InputError(f"{path}: this ranker looks at other features than this version tells; train it again")
+        raise InputError(f"{path}: the features of this ranker do not match this version; train it again")
     try:
         return lightgbm.Booster(model_str=model)
     except lightgbm.basic.LightGBMError as error:
@@ -124,9 +124,11 @@ def need_lightgbm():
     try:
         import lightgbm
     except ImportError:
-        raise InputError("a trained ranker needs LightGBM; install it with: pip install 'demotape[ranker]'") from None
+        raise InputError("a trained ranker requires LightGBM; install it with: "
+                         "pip install 'demotape[ranker]'") from None
     except OSError as error:  # a library of the system that it needs is missing
-        raise InputError(f"LightGBM does not run here: {error}; install what it names (Debian: libgomp1)") from None
+        raise InputError(f"LightGBM cannot be loaded: {error}; install the missing library (Debian: "
+                         "libgomp1)") from None
     return lightgbm
 
 

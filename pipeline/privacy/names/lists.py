@@ -39,7 +39,7 @@ def versions() -> str:
     try:
         return " ".join(f"{name} {version(name)}" for name in _PACKAGES)
     except PackageNotFoundError as error:
-        raise InputError(f"--names needs {error.name}, which is not installed: pip install 'demotape[names]'") from None
+        raise InputError(f"--names requires {error.name}; install it with: pip install 'demotape[names]'") from None
 
 
 @lru_cache(maxsize=1)

@@ -76,9 +76,9 @@ def listed(db) -> list[Demonstration]:
 
 def test_all_found_is_asked_for_with_its_number_and_changed(app, services):
     client = signed_in(app, "lea")
-    assert "Choose all 4 found" in client.get("/?search=find").text
-    assert "Choose all" not in client.get("/?search=draft").text  # there is no other page
-    assert "Choose all" not in signed_in(app, "val").get("/?search=find").text
+    assert "Select all 4 results" in client.get("/?search=find").text
+    assert "Select all" not in client.get("/?search=draft").text  # there is no other page
+    assert "Select all" not in signed_in(app, "val").get("/?search=find").text
     given = {"csrf_token": csrf(client, "/"), "all": "1", "id": "rec-5", "decision": "approved", "list.search": "find",
              "list.sort": "turns"}
     page = client.post("/statuses", data=given)
@@ -105,7 +105,8 @@ def test_another_number_by_then_is_told_and_nothing_changed(app, services):
     client = signed_in(app, "lea")
     given = {"csrf_token": csrf(client, "/"), "all": "1", "to": "val", "list.status": "submitted", "count": "3"}
     answer = client.post("/assign", data=given)
-    assert answer.status_code == 409 and "4 are found now, not 3 as confirmed; nothing was changed" in answer.text
+    assert answer.status_code == 409
+    assert "the filter now matches 4, not the confirmed 3; nothing was changed" in answer.text
     assert 'name="count" value="4"' in answer.text  # and asked anew
     assert {row.assigned_to for row in listed(services.db)} == {None}
     for wrong in ({"list.since": "yesterday"}, {"list.status": "king"}, {"list.search": "nowhere"}, {"to": "nobody"}):
@@ -140,14 +141,14 @@ def test_a_job_begun_again_goes_on_where_it_was_stopped(services):
     db, steps = services.db, []
     before = datetime.now(UTC)
     bulk.change_one_by_one(db, APPROVE, ["rec-1", "rec-2"], LEA)
-    with pytest.raises(Conflict, match="2 are found now, not 4 as confirmed; nothing was changed"):
+    with pytest.raises(Conflict, match="the filter now matches 2, not the confirmed 4; nothing was changed"):
         bulk_changes.run(db, job_of(made_at=before), lambda *_: None)
     again = job_of(tries=2, made_at=before)
     assert bulk_changes.run(db, again, lambda *step: steps.append(step)) == {
         "found": 4, "changed": 4, "refused": 0, "first": []}
     assert steps == [(4, 4, "Approve")]
     assert statuses(db) == ["approved"] * 4 + ["draft"]
-    with pytest.raises(Conflict, match="not 5 as confirmed; 4 were changed before"):
+    with pytest.raises(Conflict, match="not the confirmed 5; 4 were already changed"):
         bulk_changes.run(db, job_of(tries=2, made_at=before, count=5), lambda *_: None)
 
 
@@ -186,7 +187,7 @@ def test_all_found_is_moved(services):
     assert sorted(row.id for row in listed(db) if row.project == "b") == ["rec-1", "rec-2", "rec-3", "rec-4"]
     refused: dict[str, str] = {}
     assert leases.assign(db, ["rec-1", "rec-5"], "ann", LEA, refused) == 1  # what went elsewhere meanwhile
-    assert "no demonstration" in refused["rec-1"]
+    assert "unknown demonstration" in refused["rec-1"]
 
 
 # ---- by the API ----------------------------------------------------------------------------------------------------
@@ -202,7 +203,8 @@ def test_the_api_changes_all_that_is_found(app, services, monkeypatch):
         assert client.post("/api/statuses", json=given | wrong, headers=lea).status_code == 422, wrong
     assert client.post("/api/statuses", json=given | {"found": {"since": "x"}}, headers=lea).status_code == 400
     other = client.post("/api/statuses", json=given | {"count": 5}, headers=lea)
-    assert other.status_code == 409 and other.json["message"].startswith("4 are found now, not 5")
+    assert other.status_code == 409 and other.json["message"].startswith(
+        "the filter now matches 4, not the confirmed 5")
     assert client.post("/api/statuses", json=given, headers=lea).json == {"changed": 4, "refused": 0, "first": []}
     some = {"ids": ["rec-1", "rec-5"], "status": "draft"}
     answer = client.post("/api/statuses", json=some, headers=lea).json

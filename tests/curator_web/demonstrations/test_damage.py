@@ -83,7 +83,7 @@ PICTURE = {"op": "set_screenshot", "turn": "t3", "screenshot": "0" * 64, "screen
 DAMAGES = {
     "picture-gone": (without_picture, True, "blob is missing"),
     "page-broken": (with_broken_page, True, "blob cannot be read"),
-    "recording-gone": (without_recording, True, "there is no recording"),
+    "recording-gone": (without_recording, True, "unknown recording"),
     "manifest-broken": (with_broken_manifest, True, "not JSON"),
     "picture-never-was": (with_edit(PICTURE), True, "blob is missing"),
     "edit-of-nothing": (with_edit({"op": "drop", "turn": "gone"}), False, "no turn 'gone'"),
@@ -191,7 +191,7 @@ def test_the_job_says_it_too(app):
     assert job["result"]["damaged"] == len(DAMAGES)
     assert {each["id"] for each in job["result"]["damaged_first"]} == DAMAGES.keys()
     page = client.get("/exports").text
-    assert f"{len(DAMAGES)} damaged and left out<" in page and str(held.store.data_dir) not in page + json.dumps(job)
+    assert f"{len(DAMAGES)} damaged, excluded<" in page and str(held.store.data_dir) not in page + json.dumps(job)
 
 
 def test_importing_again_mends_what_can_be_mended(app, recordings):
@@ -245,7 +245,7 @@ def test_check_and_process_go_on(tmp_path):
     (tmp_path / "rec-3" / "demonstration.json").write_text("[")
     shutil.rmtree(tmp_path / "rec-4")
     checked = CliRunner().invoke(main, ["check", *names])
-    assert checked.exit_code == 1 and "4 of 6 not whole" in checked.stderr
+    assert checked.exit_code == 1 and "4 of 6 are incomplete or damaged" in checked.stderr
     assert [f"{names[number]}: whole" in checked.stdout.replace("\n", "") for number in range(6)] == [
         True, False, False, False, False, True]
     processed = CliRunner().invoke(main, ["process", *names])

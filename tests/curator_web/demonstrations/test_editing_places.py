@@ -17,7 +17,7 @@ def test_outside_of_the_page_is_refused(tmp_path):
     click = next(turn for turn in review(db, name).turns if turn.get("intent") == "click")
     change = {"op": "set_arguments", "turn": click["id"]}
     for number, field in ((99_999, "x"), (-1, "y"), (721, "y")):
-        with pytest.raises(InputError, match=f"field {field}: {number} is outside the page that was shown"):
+        with pytest.raises(InputError, match=f"field {field}: {number} is outside the page"):
             add_edit(db, name, change | {"arguments": click["arguments"] | {field: number}}, version)
     given = click["arguments"] | {"x": 1280.0, "y": 0.0}
     assert add_edit(db, name, change | {"arguments": given}, version) == version + 1

@@ -96,7 +96,7 @@ def test_one_after_another_is_labelled(app, db):
     assert [judging.following(db, ANN, after) for after in (None, two, three, "rec-x")] == [two, three, two, two]
     judging.label(db, one, False, ANN)  # the last one is changed
     judging.label(db, two, True, ANN)
-    with pytest.raises(Conflict, match="another one since"):
+    with pytest.raises(Conflict, match="another recording after this one"):
         judging.label(db, one, True, ANN)
     assert judging.following(db, ANN) == judging.following(db, ANN, three) == three
     judging.label(db, three, True, ANN)
@@ -145,7 +145,7 @@ def test_judges_are_held_against_the_majority(db):
     assert judging.show(db, LEA, False) == 1
     found = verdicts.results(db, LEA)
     assert (found.open, found.labels, found.disagreements) == (1, {order[0]: True}, [])
-    with pytest.raises(Conflict, match="nothing changes your label"):
+    with pytest.raises(Conflict, match="your label can no longer be changed"):
         judging.label(db, order[0], True, LEA)
     assert judging.show(db, LEA, True) == 5 and judging.following(db, LEA) is None
     assert judging.labelling_progress(db, LEA) == judging.LabellingProgress(6, 1, 5, 0, None,
@@ -220,7 +220,7 @@ def test_nobody_sees_what_others_say_before_they_have_labelled_it(app, db):
     assert lead.get("/api/judging/results").json["open"] == 0  # what may still be changed is not shown either
     judging.show(db, LEA, False)
     page = lead.get("/judging").text
-    assert f"{mark} 1" not in page and page.count("counts for nothing") + page.count("count for nothing") == 1
+    assert f"{mark} 1" not in page and page.count("has a tie") + page.count("have a tie") == 1
     judging.show(db, LEA, True)
     assert seen("lea") == {"/judging", "/api/judging/results"} and seen("ann") == set()
 

@@ -127,12 +127,12 @@ def test_an_id_that_was_made_for_one_is_not_anothers(held, tmp_path):
     lines = [line | {"id": "pack-1-2", "task": "Eve"} if line["kind"] == "begin" else line for line in journal()]
     assert import_package(db, store, pack(tmp_path / "e.zip", lines, id="pack-1-2"), "val").id == "pack-1-2-2"
     assert tasks(db)["pack-1-2"] == "bob"
-    with pytest.raises(InputError, match="somebody else's"):
+    with pytest.raises(InputError, match="another user's"):
         import_recording(db, store, make_recording(tmp_path, recording_id="pack-1-2"), "val")
     path = make_recording(tmp_path, recording_id="rec-1")
     told = json.loads((path / "demonstration.json").read_text()) | {"id": "pack-1"}
     (path / "demonstration.json").write_text(json.dumps(told))
-    with pytest.raises(InputError, match="another recording's"):
+    with pytest.raises(InputError, match="another recording"):
         import_path(db, store, path)
     assert tasks(db)["pack-1"] == "ann"
 
@@ -184,7 +184,7 @@ def test_on_the_page_it_is_told(app, held, tmp_path):
     while job := left._claim():
         left._do(job)
     page = bob.get("/import").text
-    assert "as pack-1-2: somebody else’s recording has the id pack-1, and stays as it is" in page
+    assert "as pack-1-2: another user’s recording already has the id pack-1" in page
 
 
 def test_every_import_that_fails_is_in_the_log_without_words_or_places(app, held, tmp_path):
@@ -229,7 +229,7 @@ def test_the_command_line_says_what_it_did(tmp_path):
     told = [CliRunner().invoke(main, ["import", str(package(tmp_path, task)), *words]).stdout
             for task in ("One", "One", "Two")]
     assert [line.split(": ")[1].split(" (")[0] for line in told] == [
-        "imported", "is there already, nothing to do", "its new turns were taken in"]
+        "imported", "already imported", "updated with its new turns"]
 
 
 def test_paths_of_the_server_are_not_told(app, held, tmp_path):

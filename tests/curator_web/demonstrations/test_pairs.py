@@ -75,7 +75,7 @@ def test_nobody_annotates_both_or_sees_the_other(app, db, monkeypatch, few):
     assert leases.take_next(db, ANN, after="rec-1") is None  # the copy is somebody else's
     assert leases.take_next(db, BOB).id == COPY and questions_for(db, BOB) == []  # who recorded it
     assert [row.id for _, row in questions_for(db, replace(BOB, role="lead"))] == ["rec-1"]
-    with pytest.raises(InputError, match="ann annotates the other one"):
+    with pytest.raises(InputError, match="ann is the other annotator"):
         leases.assign(db, [COPY], "ann", LEA)
     client = app.test_client()
     parts = ("", "/turns", "/edits", "/comments", "/history")
@@ -91,13 +91,13 @@ def test_nobody_annotates_both_or_sees_the_other(app, db, monkeypatch, few):
     shown = [[row.id for row in listing(db, Filter(label="difficulty=hard"), "main", who).rows]
              for who in (ANN, BOB, LEA)]
     assert shown == [["rec-1"], [], ["rec-1"]]
-    with pytest.raises(NotFound, match="no demonstration"):  # hidden from who annotates the other one
+    with pytest.raises(NotFound, match="unknown demonstration"):  # hidden from who annotates the other one
         say(db, COPY, ANN, {"op": "drop", "turn": "t1"})
     give(db, "rec-1", ANN)
     assert leases.take_next(db, VAL) is None
     with pytest.raises(NotAllowed, match="two people annotate"):
         give(db, "rec-1", VAL, "approved")
-    with pytest.raises(NotFound, match="no demonstration"):
+    with pytest.raises(NotFound, match="unknown demonstration"):
         say(db, "rec-1", VAL, {"op": "drop", "turn": "t1"})
     give(db, "rec-1", ANN, "draft")  # taken back while the other one is still at it
     give(db, "rec-1", ANN)

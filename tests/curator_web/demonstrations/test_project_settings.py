@@ -75,10 +75,10 @@ def found(db, **sought) -> list[str]:
 
 @pytest.mark.parametrize(("given", "said"), [
     ({"unused_intents": ["fly"]}, "field unused_intents.0"),
-    ({"unused_intents": [*BROWSER_INTENTS]}, "At least one intent"),
-    ({"unused_checks": ["<b>"]}, "field unused_checks: '<b>' is the kind of no check; broken-screenshot"),
+    ({"unused_intents": [*BROWSER_INTENTS]}, "at least one intent"),
+    ({"unused_checks": ["<b>"]}, "field unused_checks: unknown kind '<b>'; choose from broken-screenshot"),
     ({"review_steps": 4}, "field review_steps"), ({"review_steps": "2"}, "field review_steps"),
-    ({"splits": {"valid": 2}}, "field splits.valid"), ({"splits": {"by": "moon"}}, "split rule 'moon' is unknown"),
+    ({"splits": {"valid": 2}}, "field splits.valid"), ({"splits": {"by": "moon"}}, "unknown split rule 'moon'"),
     ({"splits": {"valid": 0.9, "test_iid": 0.9}}, "field splits: field valid: valid and test_iid together"),
     ({"colour": "red"}, "field colour"),
 ])
@@ -248,11 +248,11 @@ def test_with_three_steps_three_people_look(db, set_):
     set_(review_steps=3)
     go(db, "submitted", ANN)
     for account in (VAL, LEA):
-        with pytest.raises(NotAllowed, match="three review steps: validate it first"):
+        with pytest.raises(NotAllowed, match="three review steps: validate the demonstration first"):
             go(db, "approved", account)
     go(db, "validated", LEA)
     for account in (LEA, ANN):
-        with pytest.raises(NotAllowed, match="somebody else"):
+        with pytest.raises(NotAllowed, match="another user"):
             go(db, "approved", account)
     go(db, "approved", WIM)
     assert listed(db, "rec-1").status == "approved"

@@ -19,7 +19,7 @@ def test_several_are_decided_on_at_once_each_by_itself(app, db, fill):  # noqa: 
             "list.sort": "turns"}
     assert client.post("/statuses", data=data).headers["Location"] == "/?sort=turns"
     page = client.get("/").text
-    assert "Changed: 1 of 3." in page and "rec-2: " in page and "rec-9: there is no demonstration" in page
+    assert "Changed: 1 of 3." in page and "rec-2: " in page and "rec-9: unknown demonstration" in page
     assert row(db).status == "approved" and row(db, "rec-2").status == "draft"
     assert "Changed: " not in client.get("/").text
     invalid = data | {"decision": "invalid", "id": ["rec-2", "rec-3"]}

@@ -245,7 +245,7 @@ def test_reviewers_get_what_others_submitted(db, fill):
 def test_what_is_sent_back_goes_to_who_submitted_it_whatever_their_role(db, fill):
     fill()
     go(db, "submitted", VAL)
-    go(db, "returned", WIM, "look again")
+    go(db, "returned", WIM, "in the meantime")
     assert take_next(db, VAL).id == "rec-1"
 
 
@@ -316,7 +316,7 @@ def test_after_submitting_the_next_one_opens(app, db, fill):
     assert "Go back to the one before" in client.get(answer.headers["Location"]).text
     answer = client.post("/demonstrations/rec-2/status", data=data, headers={"HX-Request": "true"})
     assert answer.headers["HX-Redirect"] == "/?done=rec-2"
-    assert "Nothing is waiting" in client.get("/?done=rec-2").text
+    assert "There is no work" in client.get("/?done=rec-2").text
 
 
 def test_buttons_are_those_that_one_may_press(app, db, fill):
@@ -339,7 +339,7 @@ def test_a_lead_assigns_on_the_list(app, db, fill):
             "list.sort": "turns"}
     assert client.post("/assign", data=data).headers["Location"] == "/?status=draft&sort=turns"
     assert row(db).assigned_to == "ann"
-    assert "Assign the ticked" not in signed_in(app, "val").get("/").text
+    assert "Assign selected" not in signed_in(app, "val").get("/").text
     other = signed_in(app, "val")
     assert other.post("/assign", data=data | {"csrf_token": csrf(other, "/")}).status_code == 403
 
@@ -348,7 +348,7 @@ def test_questions_are_answered_on_their_page(app, db, fill):
     fill()
     question = add_comment(db, "rec-1", VAL, "Why <b>this</b>?", turn="t3", kind="question")
     client = signed_in(app, "bob")
-    assert "Questions (1)" in client.get("/").text
+    assert "Comments inbox (1)" in client.get("/").text
     page = client.get("/questions")
     assert "Why &lt;b&gt;this" in page.text
     token = csrf(client, "/questions")
@@ -356,7 +356,7 @@ def test_questions_are_answered_on_their_page(app, db, fill):
         "csrf_token": token, "answers": question.id, "text": "Because", "back": "questions"})
     assert answer.headers["Location"] == "/questions"
     client.post(f"/comments/{question.id}/resolve", data={"csrf_token": token})
-    assert "No questions" in client.get("/questions").text
+    assert "No comments" in client.get("/questions").text
     assert "Because" in signed_in(app, "val").get("/demonstrations/rec-1?turn=t3").text
 
 

@@ -63,7 +63,7 @@ def test_a_preset_is_saved_listed_used_renamed_and_deleted_by_the_api(app, api, 
     assert again.json["id"] == made.json["id"] and again.json["options"]["format"] == "weblinx"
     other = api("POST", PRESETS, {"name": "Other", "options": {"format": "parquet"}}).json["id"]
     taken = api("PUT", f"{PRESETS}/{other}", {"name": "Papers"})
-    assert taken.status_code == 400 and "there is a preset 'Papers' already" in taken.json["message"]
+    assert taken.status_code == 400 and "the preset 'Papers' already exists" in taken.json["message"]
     renamed = api("PUT", f"{PRESETS}/{other}", {"name": "More", "options": {"format": "chat"}})
     assert (renamed.json["name"], renamed.json["options"]["format"]) == ("More", "chat")
     assert api("DELETE", f"{PRESETS}/{other}").status_code == 204
@@ -75,11 +75,12 @@ def test_a_preset_is_saved_listed_used_renamed_and_deleted_by_the_api(app, api, 
 
 
 @pytest.mark.parametrize(("method", "address", "body", "said"), [
-    ("POST", "/api/exports", {"preset": "Nope"}, "no preset 'Nope' in this project; there is none yet"),
+    ("POST", "/api/exports", {"preset": "Nope"}, "unknown preset 'Nope'; this project has no presets"),
     ("POST", "/api/exports", {}, "field format"),
     ("POST", "/api/exports", {"format": "weblinx", "splits": {"valid": 0.9, "test_iid": 0.9}}, "field valid"),
     ("POST", PRESETS, {"name": "  ", "options": {"format": "weblinx"}}, "Field name: 1 to 60"),
-    ("POST", PRESETS, {"name": "x", "options": {"format": "weblinx", "splits": {"by": "moon"}}}, "'moon' is unknown"),
+    ("POST", PRESETS, {"name": "x", "options": {"format": "weblinx", "splits": {"by": "moon"}}},
+     "Unknown split rule 'moon'"),
     ("POST", PRESETS, {"name": "x", "options": {"format": "weblinx", "splits": {
         "websites": {f"{number}.example": {"category": "x" * 900} for number in range(250)}}}}, "more than 200,000"),
 ])
@@ -109,7 +110,7 @@ def test_a_preset_of_another_project_is_not_there(api, db):
     projects.add(db, "b", "Second", Account("lea", "lead", manages=True))
     export_presets.save(db, Account("lea", "lead", project="b"), "Papers", GIVEN)
     refused = api("POST", "/api/exports?project=main", {"preset": "Papers"})
-    assert refused.status_code == 400 and "no preset 'Papers' in this project" in refused.json["message"]
+    assert refused.status_code == 400 and "unknown preset 'Papers'" in refused.json["message"]
     assert api("GET", f"{PRESETS}?project=main").json == []
 
 
@@ -121,7 +122,8 @@ def test_a_preset_that_is_not_valid_any_more_says_what_and_what_to_do(api, app, 
     refused = api("POST", "/api/exports", {"preset": "Papers"})
     said = refused.json["message"]
     assert refused.status_code == 400 and said.startswith("Preset 'Papers': field format: Must be one of")
-    assert said.endswith("it was valid when it was saved: choose another and save the preset again, or delete it.")
+    assert said.endswith("it was valid when the preset was saved: choose another value and save the preset again, "
+                         "or delete it.")
     assert api("GET", PRESETS).json[0]["problem"].startswith("preset 'Papers': field format")
     page = signed_in(app, "lea").get(f"/exports?preset={number}").text
     assert "Papers (not valid)" in page and page.count("save the preset again") == 2

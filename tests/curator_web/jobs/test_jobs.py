@@ -117,7 +117,7 @@ def test_what_fails_says_why_and_our_own_faults_tell_nothing(db):
             jobs.close()
             jobs = Jobs(db, {"export": work})
     assert [jobs.get(number).note for number in numbers] == [
-        "file x: is broken", "the fault is in the review app; it is in its log"]
+        "file x: is broken", "internal error; details are in the server's log"]
 
 
 def test_a_job_that_the_store_fails_says_so(db):
@@ -198,7 +198,7 @@ def test_a_job_whose_server_was_killed_is_begun_again_a_few_times(db):
     while third.state == "running":
         jobs._claim()
         third = jobs.get(third.id)
-    assert third.state == "failed" and "again and again" in third.note
+    assert third.state == "failed" and "several times" in third.note
 
 
 def test_two_processes_do_each_job_once(db):
@@ -366,7 +366,7 @@ def test_the_dashboard_tells_what_happened(app, services, db):
 
 def test_an_empty_dashboard_has_nothing_to_divide_by(tmp_path, db_url):
     page = create_app(db_url, tmp_path / "data").test_client().get("/dashboard")
-    assert page.status_code == 200 and "Nobody submitted anything yet" in page.text
+    assert page.status_code == 200 and "Nothing has been submitted yet" in page.text
 
 
 def test_charts_are_plain_numbers():

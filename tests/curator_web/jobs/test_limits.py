@@ -32,7 +32,7 @@ def sent(app, tmp_path) -> dict:
 
 
 @pytest.mark.parametrize("work, told", [
-    (hostile_work.half_written, "needs more than 512 MiB of memory"),
+    (hostile_work.half_written, "requires more than 512 MiB of memory"),
     (hostile_work.spin, "takes more than 1 s of processor time"),
 ])
 def test_a_package_that_takes_too_much_is_refused(app, tmp_path, monkeypatch, work, told):
@@ -55,7 +55,7 @@ def test_a_page_that_takes_too_much_is_refused_and_the_next_is_shown(app, tmp_pa
     monkeypatch.setattr("curator_web.web.review.blobs._page", hostile_work.swell)
     monkeypatch.setattr(sandboxed, "_ALLOWANCE", Allowance(1, 200 << 20, 10))
     answer = client.get(address)
-    assert answer.status_code == 400 and "needs more than 200 MiB of memory" in answer.text
+    assert answer.status_code == 400 and "requires more than 200 MiB of memory" in answer.text
     monkeypatch.undo()
     assert client.get(address).status_code == 200
     assert client.get(f"/thumbnails/rec-1/{state['screenshot']}").mimetype == "image/jpeg"
@@ -69,5 +69,5 @@ def test_an_export_that_takes_too_much_names_the_demonstration(app, tmp_path, mo
     job = services.jobs.get(services.jobs.add("export", "lea", {"format": "webdataset", "status": None}))
     while job.state in ("queued", "running"):
         job = services.jobs.get(job.id)
-    assert job.state == "failed" and "demonstration 'rec-1': needs more than 100 MiB of memory" in job.note
+    assert job.state == "failed" and "demonstration 'rec-1': requires more than 100 MiB of memory" in job.note
     assert not list((tmp_path / "data").glob(".export-*"))

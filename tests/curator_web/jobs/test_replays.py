@@ -132,7 +132,7 @@ def test_a_server_without_a_browser_runs_none(tmp_path):
     app = create_app(data_dir=tmp_path / "data")
     services = app.extensions["demotape"]
     import_recording(services.db, services.store, make_recording(tmp_path, **REPLAYABLE))
-    with pytest.raises(Conflict, match="does not run"):
+    with pytest.raises(Conflict, match="does not replay"):
         begin(services)
     page = app.test_client().get("/demonstrations/rec-1/proof").text
     assert "demotape replay run" in page and "<button" not in page.split("<main", 1)[1].split("</main>")[0]
@@ -153,7 +153,7 @@ def test_pages_and_api_show_it(app, services):
     assert client.get(f"/blobs/rec-1/{shown}").status_code == 200
     proof = client.get(f"/api{name}").json
     assert proof["verdict"] == "equivalent" and len(proof["turns"]) == 4
-    assert "Run again: equivalent" in client.get("/demonstrations/rec-1").text
+    assert "Replay result: equivalent" in client.get("/demonstrations/rec-1").text
     assert "verdict-equivalent" in client.get("/").text and "Nothing found" in client.get("/?proof=same").text
     assert client.get("/api/demonstrations?proof=differs").json["demonstrations"] == []
     assert client.get("/api/demonstrations?proof=equivalent").json["demonstrations"][0]["id"] == "rec-1"
@@ -164,7 +164,7 @@ def test_the_turn_that_failed_is_marked_where_it_is_reviewed(app, services):
     ended(services, begin(services))
     client = signed_in(app, "lea")
     page = client.get("/demonstrations/rec-1?turn=t2").text
-    assert page.count("run again: failed") == 2 and "The text &lt;b&gt;Seattle" in page
-    assert "run again" not in client.get("/demonstrations/rec-1?turn=t3").text.split('id="turn"')[1]  # it was not tried
+    assert page.count("replay: failed") == 2 and "The text &lt;b&gt;Seattle" in page
+    assert "replay:" not in client.get("/demonstrations/rec-1?turn=t3").text.split('id="turn"')[1]  # it was not tried
     add_edit(services.db, "rec-1", TYPED, 1)
-    assert "run again: failed" not in client.get("/demonstrations/rec-1?turn=t2").text  # that was another demonstration
+    assert "replay: failed" not in client.get("/demonstrations/rec-1?turn=t2").text  # that was another demonstration

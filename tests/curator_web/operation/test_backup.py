@@ -106,7 +106,7 @@ def test_what_is_restored_is_what_was_backed_up(source, target, tmp_path, place,
     other, options = place(target[1], "after")
     new = new_url(target[0], tmp_path / "other", request)
     code, told = run("restore", folder, "--db", new, *options)
-    assert code == 0 and ", 0 there already" in told, told
+    assert code == 0 and ", 0 already present" in told, told
     assert run("check", "--db", new, *options) == (0, "")
     restored = open_database(new)
     assert rows(restored) == rows(db)
@@ -176,7 +176,7 @@ def test_only_what_is_empty_is_restored_into_and_only_what_is_whole(tmp_path, pl
     with open_database(f"sqlite:///{tmp_path}/theirs.db", lambda connection: connection.execute(
             text("CREATE TABLE cats (id INTEGER)"))).engine.connect():
         pass
-    with pytest.raises(InputError, match="which are not demotape's"):
+    with pytest.raises(InputError, match="that do not belong to demotape"):
         restore(folder, f"sqlite:///{tmp_path}/theirs.db", other)
     with pytest.raises(InputError, match="is neither empty nor a backup"):
         back_up(db, store, tmp_path)
@@ -189,7 +189,7 @@ def test_only_what_is_empty_is_restored_into_and_only_what_is_whole(tmp_path, pl
     shutil.rmtree(other.data_dir)
     table = next(iter(folder.glob("state-*/tables/edits*")))
     table.write_bytes(table.read_bytes()[:-1])
-    with pytest.raises(InputError, match="is missing or damaged; take another backup"):
+    with pytest.raises(InputError, match="is missing or damaged; use another backup"):
         restore(folder, url, open_store(tmp_path / "third"))
     (folder / "backup.json").unlink()
     with pytest.raises(InputError, match=r"has no backup\.json"):
@@ -233,7 +233,7 @@ def test_a_killed_backup_and_a_killed_restoring_go_on(tmp_path, place, request):
         restore(folder, url, store)
     other = folder.with_name("another")
     back_up(db, store, other)
-    with pytest.raises(InputError, match="was restored of another backup"):
+    with pytest.raises(InputError, match="of another restored backup"):
         restore(other, url, open_store(tmp_path / "other"))
     counts = restore(folder, url, open_store(tmp_path / "other"))
     assert counts.copied > 5 and counts.there > 5

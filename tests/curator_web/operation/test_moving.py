@@ -33,7 +33,7 @@ def test_to_s3_and_back_with_everybody_signed_in(tmp_path, motos):
     store.files.save("exports/1.zip", tmp_path / "1.zip")
     options = ["--db", url, "--data", data, "--endpoint-url", motos]
     code, told = run("move", "--to", blobs, *options)
-    assert code == 0 and " 0 there already" in told and store.holds("rec-1")
+    assert code == 0 and " 0 already present" in told and store.holds("rec-1")
     import_recording(db, store, filmed_recording(tmp_path))
     code, told = run("move", "--to", blobs, *options, "--remove")
     assert code == 0 and not store.holds("rec-1") and not list(store.files.listed("exports")), told
@@ -52,7 +52,7 @@ def test_to_s3_and_back_with_everybody_signed_in(tmp_path, motos):
     assert told.startswith(f"{back}: 1 copied (") and not objects(motos, f"{tmp_path.name}/recordings")
     assert (back / "secret.key").read_bytes() == store.secret() and (back / "secret.key").stat().st_mode & 0o77 == 0
     assert run("check", "--db", url, "--data", back) == (0, "")
-    with pytest.raises(InputError, match="recordings lie there already"):
+    with pytest.raises(InputError, match="already contains recordings"):
         move(db, open_store(back), open_store(back))
     db.close()
 

@@ -79,6 +79,6 @@ def test_broken_off_it_is_done_again(at, db_url, tmp_path, monkeypatch):
         with pytest.raises(OSError, match="broken off"):
             rotate_key(services.db, services.store)
     done = CliRunner().invoke(main, ["admin", "rotate-key", "--db", db_url, "--data", str(tmp_path / "data")])
-    assert done.exit_code == 0 and "There is a new key" in done.output
+    assert done.exit_code == 0 and "The key was replaced" in done.output
     assert SecondFactors(services.db, session_key(services.db, services.store)).is_right("ann", code(0))
     services.db.close()

@@ -29,11 +29,11 @@ def test_another_process_is_told_what_one_found_out(tmp_path, shares):
     one, other = Breaker(lambda: bool(answers), shared), Breaker(lambda: pytest.fail("it is asked by one"), shared)
     one.require_closed(), other.require_closed()
     one.open("it does not answer\nat all")
-    with pytest.raises(StoreUnavailable, match="does not answer"):
+    with pytest.raises(StoreUnavailable, match="does not respond"):
         one.require_closed()
     assert other.is_open == shares
     if shares:
-        with pytest.raises(StoreUnavailable, match="does not answer"):
+        with pytest.raises(StoreUnavailable, match="does not respond"):
             other.require_closed()
     answers.append(True)
     assert wait_until(lambda: not one.is_open and not other.is_open)
@@ -47,7 +47,7 @@ def test_the_word_of_a_process_that_was_killed_holds_for_a_while_only(tmp_path):
     waiting = Breaker(lambda: True, shared)
     assert waiting.is_open
     shared.write_text("")  # as another process finds it that reads while it is written
-    with pytest.raises(StoreUnavailable, match="the service does not answer; it is asked again"):
+    with pytest.raises(StoreUnavailable, match="the service does not respond; retrying"):
         waiting.require_closed()
     os.utime(shared, (time.time() - 60,) * 2)
     assert not waiting.is_open
@@ -81,7 +81,7 @@ def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch, long, 
             with waiting.acquire("s3://b"):
                 return False
         except StoreUnavailable as error:
-            return f"s3://b: keeps {taken} others waiting" in str(error)
+            return f"s3://b: keeps {taken} other requests are waiting" in str(error)
 
     assert wait_until(refused)
     go_on.set()
@@ -123,7 +123,7 @@ def test_a_page_waits_for_no_storage_for_which_others_wait(monkeypatch):
             try:
                 objects.exists("a")
             except StoreUnavailable as error:
-                told.append((somebody, "others waiting" in str(error)))
+                told.append((somebody, "other requests are waiting" in str(error)))
 
         threads = [threading.Thread(target=ask, args=(somebody,)) for somebody in (True, True, False)]
         for thread in threads:

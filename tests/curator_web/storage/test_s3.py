@@ -151,7 +151,7 @@ def test_what_is_missing_or_damaged_is_told_and_a_mended_object_is_shown(machine
         s3.put_object(Bucket=BUCKET, Key=f"{prefix}/{key}", Body=content)
         for address in addresses[:2]:
             answer = browser.get(address)
-            assert answer.status_code == 404 and "holds no such picture" in answer.text
+            assert answer.status_code == 404 and "unknown picture or page" in answer.text
     s3.delete_object(Bucket=BUCKET, Key=f"{prefix}/{key}")
     services.store._cache.forget(key)
     assert browser.get(addresses[0]).status_code == 404
@@ -174,7 +174,7 @@ def test_a_service_that_is_away_is_told_in_words_that_give_nothing_away(machine,
     with Proxy(motos) as proxy:
         fresh = machine(proxy.url)
     answer = fresh.test_client().get(addresses[0])
-    assert answer.status_code == 503 and "does not answer" in answer.text and "127.0.0.1" not in answer.text
+    assert answer.status_code == 503 and "does not respond" in answer.text and "127.0.0.1" not in answer.text
     assert BUCKET not in answer.text
     assert fresh.test_client().get("/").status_code == 200  # the list needs no recording
     with pytest.raises(StoreUnavailable, match=r"127\.0\.0\.1"):  # who runs the server is told
@@ -234,7 +234,7 @@ def test_where_the_service_hangs_nothing_waits_for_it_but_jobs_and_all_goes_on(
 def test_what_is_always_damaged_is_told_after_a_few_attempts(motos, blobs):
     with Proxy(motos, change=lambda method, name, body: body[:-1] + b"!" if method == "PUT" else body) as proxy:
         store = Objects(blobs, proxy.url)
-        with pytest.raises(StoreUnavailable, match="damaged on the way 3 times; check the network, then try again"):
+        with pytest.raises(StoreUnavailable, match="during transfer 3 times; check the network, then try again"):
             store.put("one", b"content")
     assert len([status for method, name, _, status in proxy.log if method == "PUT" and name.endswith("one")]) == 3
 
@@ -351,8 +351,8 @@ def test_the_cache_stays_within_its_limit(motos, blobs, prefix, tmp_path):
 
 
 @pytest.mark.parametrize(("change", "told"), [
-    ({"--blobs": "s3://nowhere-at-all/x"}, "no such bucket"), ({"--blobs": "s3://"}, "s3://bucket/prefix"),
-    ({"--blobs": "gs://shelf/x"}, "s3://bucket/prefix"), ({"--blobs": "a-folder"}, "give --data")])
+    ({"--blobs": "s3://nowhere-at-all/x"}, "unknown bucket"), ({"--blobs": "s3://"}, "s3://bucket/prefix"),
+    ({"--blobs": "gs://shelf/x"}, "s3://bucket/prefix"), ({"--blobs": "a-folder"}, "use --data")])
 def test_a_place_that_is_none_is_one_clear_error(motos, blobs, tmp_path, change, told):
     given = {"--blobs": blobs, "--endpoint-url": motos, "--data": str(tmp_path / "data")} | change
     done = CliRunner().invoke(main, ["import", str(make_recording(tmp_path)), *sum(given.items(), ())])

@@ -83,7 +83,7 @@ def test_what_is_sent_is_shown_before_and_what_comes_back_is_proposed(made):
     after = client.get(PAGE).text
     assert "2 proposed" in after and "kind-model" in client.get(f"/tasks/{lamp.id}").text
     assert [told.work for told in reading.latest_notifications(services.db, LEA)] == ["proposals"]
-    assert "Your request for tasks to a model is done" in client.get("/notifications").text
+    assert "Task proposal by a model finished" in client.get("/notifications").text
 
 
 def test_what_changed_since_it_was_shown_is_not_sent(made):
@@ -104,17 +104,18 @@ def test_tasks_that_are_there_are_not_proposed_again(made):
     result = ask(app, services).result
     assert (result["proposed"], result["alike"], result["wrong"]) == (1, 2, 5)
     assert {reason.partition(" × ")[2].partition(":")[0] for reason in result["reasons"]} == {
-        "field difficulty", "no object", "field text", "field url"}
+        "field difficulty", "not an object", "field text", "field url"}
     page = signed_in(app, "lea").get(PAGE).text
-    assert "2 × nearly the same as a task that is there" in page and "1 proposed" in page
+    assert "2 × near-duplicate of an existing task" in page and "1 proposed" in page
 
 
 @pytest.mark.parametrize("answer, reason", [
-    (said("Sure! Here are some tasks."), "answer: line 1 is no JSON"),
-    (said('[{"text": "Find lamps"}'), "no JSON array"),
-    (said('{"text": "Find lamps"}\n{"text": '), "answer: line 2 is no JSON"),
-    (said("[1, 2]"), "holds no tasks"), (said("[" * 50_000), "no JSON array"), (said("```json\n```"), "holds no tasks"),
-    (Answer(401), "refuses the key"), (Answer(body=b"<html>"), "no chat completion"),
+    (said("Sure! Here are some tasks."), "answer: line 1 is not JSON"),
+    (said('[{"text": "Find lamps"}'), "not a JSON array"),
+    (said('{"text": "Find lamps"}\n{"text": '), "answer: line 2 is not JSON"),
+    (said("[1, 2]"), "contains no tasks"), (said("[" * 50_000), "not a JSON array"),
+    (said("```json\n```"), "contains no tasks"),
+    (Answer(401), "rejects the key"), (Answer(body=b"<html>"), "not a chat completion"),
     (said("x" * (1 << 20)), "larger than 1 MiB")])
 def test_nonsense_is_told_and_not_stored(made, answer, reason):
     app, services, server = made(answer)
@@ -131,7 +132,7 @@ def test_lines_of_json_are_an_answer_too_and_a_site_that_was_asked_for_is_kept()
     rows, wrong = proposing.rows(entries, wished)
     assert [(row["text"], row["url"], row["site"], row["category"]) for row in rows] == [
         ("A", "https://m.shop.example/a", "shop.example", "Travel"), ("B", "", "shop.example", "Travel")]
-    assert wrong == {"more than were asked for": 1}
+    assert wrong == {"more than requested": 1}
 
 
 @pytest.mark.parametrize("wrong", [(0, "", ""), (51, "", ""), (None, "", ""), (1, "a\nb", ""), (1, "x" * 256, ""),
@@ -161,12 +162,12 @@ def test_only_leads_ask_and_only_where_there_is_a_model(made, tmp_path):
         client = signed_in(app, name)
         assert client.get(PAGE).status_code == client.post(
             PAGE, data={"csrf_token": csrf(client, "/tasks")}).status_code == code
-        assert "Have a model" not in client.get("/tasks").text
+        assert "Propose tasks with a model" not in client.get("/tasks").text
         assert app.test_client().post("/api/tasks/proposals", json={"count": 1}, headers={
             "Authorization": f"Bearer {app.extensions['tokens'][name]}"}).status_code == code
     without = create_app(f"sqlite:///{tmp_path / 'without.db'}", tmp_path / "without")
     client = without.test_client()
-    assert "Have a model" not in client.get("/tasks").text and client.get(PAGE).status_code == 400
+    assert "Propose tasks with a model" not in client.get("/tasks").text and client.get(PAGE).status_code == 400
     token = add_people(without)["lea"]
     answer = client.post("/api/tasks/proposals", json={"count": 1}, headers={"Authorization": f"Bearer {token}"})
     assert answer.status_code == 400 and "DEMOTAPE_MODEL_URL" in answer.json["message"]

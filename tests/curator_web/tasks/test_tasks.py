@@ -99,7 +99,7 @@ def test_each_is_given_what_is_wanted_and_what_they_did_not_have(db):
     assert assignment.give(db, ANN).id == assignment.give(db, ANN).id == first.id == assignment.assigned_task(db,
                                                                                                               ANN).id
     assert assignment.give(db, BOB).id == second.id and assignment.give(db, VAL).id == first.id
-    with pytest.raises(NotFound, match="no task left"):
+    with pytest.raises(NotFound, match="no task is left"):
         assignment.give(db, LEAD)
     assignment.give_back(db, BOB, second.id)
     assert assignment.give(db, LEAD).id == second.id
@@ -177,12 +177,12 @@ def test_files_of_tasks_are_read(content, wanted):
 
 
 @pytest.mark.parametrize(("content", "said"), [
-    (b"", "no column is called text"), (b"text\n", "no task"), (b"a,b\n1,2\n", "line 1: no column"),
-    (b"\xff\xfe", "not UTF-8"), (b"{\n", "line 1: this is no JSON"),
-    (b'{"text": "a"}\n[1]\n', "line 2: this is no object"), (b'[{"text": "a"}, 1]', "entry 2: this is no object"),
-    (b'[{"text": "a", "url": "__SHOP__"}]', "entry 1, field url: an address"), (b"[" * 100_000, "this is no JSON"),
+    (b"", "the column text"), (b"text\n", "no task"), (b"a,b\n1,2\n", "line 1: the column"),
+    (b"\xff\xfe", "not UTF-8"), (b"{\n", "line 1: not JSON"),
+    (b'{"text": "a"}\n[1]\n', "line 2: not an object"), (b'[{"text": "a"}, 1]', "entry 2: not an object"),
+    (b'[{"text": "a", "url": "__SHOP__"}]', "entry 1, field url: an address"), (b"[" * 100_000, "not JSON"),
     (b'text,wanted\na,1\nb,many\n', "line 3, field wanted"), (b'{"text": ["a"]}', "line 1, field text"),
-    (b'{"a":' * 100_000, "line 1: this is no JSON"), (b'text\n"' + b"x" * 200_000 + b'"\n', "line 1|line 2")])
+    (b'{"a":' * 100_000, "line 1: not JSON"), (b'text\n"' + b"x" * 200_000 + b'"\n', "line 1|line 2")])
 def test_what_is_no_file_of_tasks_is_refused_by_line(content, said):
     with pytest.raises(InputError, match=f"^tasks: .*({said})"):
         files.parse("tasks", content)

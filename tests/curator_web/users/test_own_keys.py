@@ -31,19 +31,20 @@ def test_a_key_is_the_character_that_it_gives(written, key):
     ("Tab", "need"), ("Escape", "need"), ("enter", "need"), ("Space", "need"), ("ArrowDown", "moves"),
     ("Shift+ArrowDown", "moves"), ("Home", "moves"), ("Insert", "screen readers"), ("CapsLock", "screen readers"),
     ("F5", "browser"), ("Shift+F2", "browser"), ("Ctrl+d", "browser"), ("Meta+d", "browser"), ("Alt+d", "browser"),
-    ("5", "digits"), ("٣", "digits"), ("Shift+1", "digits"), ("Shift+;", "the character itself"), ("Shift+ß", "itself"),
-    ("", "no key"), ("xy", "no key"), ("Hyper+x", "no key"), ("\u0301", "no key"), ("\u200b", "no key"),
-    ("\x00", "no key"), ("\u202e", "no key"), ("__proto__", "no key"), ("☺\ufe0f", "no key"), ("\ufffd", "no key"),
-    ("\ud800", "no key"), ("<b>", "no key")])
+    ("5", "digits"), ("٣", "digits"), ("Shift+1", "digits"), ("Shift+;", "the character that"), ("Shift+ß", "itself"),
+    ("", "not a key"), ("xy", "not a key"), ("Hyper+x", "not a key"), ("\u0301", "not a key"), ("\u200b", "not a key"),
+    ("\x00", "not a key"), ("\u202e", "not a key"), ("__proto__", "not a key"),
+    ("☺\ufe0f", "not a key"), ("\ufffd", "not a key"),
+    ("\ud800", "not a key"), ("<b>", "not a key")])
 def test_what_browser_or_screen_reader_needs_and_what_is_none_is_refused(written, why):
     with pytest.raises(InputError, match=why):
         read_key(written)
 
 
 def test_a_key_that_is_in_use_names_its_use_and_two_may_be_exchanged():
-    assert problems({"undo": "d"}) == {"undo": "the key d is in use: Drop the turn, or restore it"}
+    assert problems({"undo": "d"}) == {"undo": "the key d is in use: Drop or restore the turn"}
     assert problems({"drop": "u"}) == {"drop": "the key u is in use: Undo"}
-    assert problems({"undo": "ö", "drop": "ö"}) == {"undo": "the key ö is in use: Drop the turn, or restore it"}
+    assert problems({"undo": "ö", "drop": "ö"}) == {"undo": "the key ö is in use: Drop or restore the turn"}
     assert problems({"undo": "d", "drop": "u"}) == {} == problems({"undo": "d", "drop": "ö"})
     assert problems({"undo": "x" * 21, "fly": "j"}).keys() == {"undo", "fly"}
     assert pressed(bound({"undo": "d", "drop": "ö"})) == {"u": "", "d": "u", "ö": "d"}
@@ -78,7 +79,7 @@ def test_the_api_tells_and_keeps_the_keys_of_who_asks(app):
     bob = {"Authorization": f"Bearer {app.extensions['tokens']['bob']}"}
     assert client.put("/api/keys", json={"keys": {"drop": "ö"}}, headers=ann).status_code == 200
     told = {each["action"]: each for each in client.get("/api/keys", headers=ann).json}
-    assert told["drop"] == {"action": "drop", "does": "Drop the turn, or restore it", "key": "ö", "usual": "d"}
+    assert told["drop"] == {"action": "drop", "does": "Drop or restore the turn", "key": "ö", "usual": "d"}
     assert {each["action"]: each["key"] for each in client.get("/api/keys", headers=bob).json} == USUAL
     for wrong in ({"keys": {"drop": "u"}}, {"keys": {"drop": "F5"}}, {"keys": {"drop": "x" * 21}},
                   {"keys": {"__proto__": "x"}}, {"keys": {"drop": 1}}, {"keys": {"drop": None}}, {"keys": []}, {},

@@ -55,14 +55,14 @@ def test_all_that_somebody_did_goes_along(app, db, tmp_path):
         assert line.details["of"] == "ann" and "ann" in session.scalars(select(AuditLine.who)).all()
     assert user_named(db, "ann").state == "removed" and tokens.find(db, app.extensions["tokens"]["ann"])[0].name == (
         "anna.b@example.org")
-    for old, new, match in (("ann", "bob", "no user 'ann'"), ("bob", "ann", "its name stays its own"),
-                            ("bob", "val", "already"), ("bob", "no name", "cannot be one")):
+    for old, new, match in (("ann", "bob", "unknown user 'ann'"), ("bob", "ann", "its name cannot be used again"),
+                            ("bob", "val", "already"), ("bob", "no name", "is not a valid name")):
         with pytest.raises(InputError, match=match):
             rename(db, old, new)
 
 
 def test_a_role_and_a_token_are_changed(app, db):
-    assert run(db, "role", "val", "lead")[1].startswith("val is a lead now")
+    assert run(db, "role", "val", "lead")[1].startswith("val now has the role lead")
     assert run(db, "role", "val", "king")[0] == 2
     with db.reading() as session:
         assert session.get(User, "val").role == "lead" and session.get(Member, ("main", "val")).role == "validator"

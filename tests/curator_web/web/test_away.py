@@ -46,7 +46,7 @@ def test_pages_and_api_tell_that_the_database_is_away_and_come_back(wire, tmp_pa
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5"), address
             assert "The database does not answer" in answer.text and 'http-equiv="refresh"' in answer.text
     answer = lead.post("/pairs/share", data=form | {"share": "5"})
-    assert answer.status_code == 503 and "refresh" not in answer.text and "Nothing of it was saved" in answer.text
+    assert answer.status_code == 503 and "refresh" not in answer.text and "Nothing was saved" in answer.text
     answer = lead.get("/demonstrations/rec-1", headers={"HX-Request": "true"})
     assert answer.status_code == 503 and "<html" not in answer.text
     for address in ("/api/demonstrations", "/api/demonstrations/rec-1/turns", "/api/uploads/rec-1"):
@@ -147,7 +147,7 @@ def test_a_page_is_told_when_a_statement_takes_too_long_and_the_server_stops_it(
     with db.writing() as session:
         timeouts.limit_statements()
         try:
-            with pytest.raises(DBAPIError, match=r"did not answer within 0\.3 seconds") as found:
+            with pytest.raises(DBAPIError, match=r"did not respond within 0\.3 seconds") as found:
                 session.execute(text("SELECT pg_sleep(60)"))
         finally:
             timeouts.unlimit_statements()

@@ -193,7 +193,7 @@ EDITS = [
     ({"op": "set_arguments", "turn": "t2", "arguments": pointer() | {"x": 1e308}}, "arguments"),
     ({"op": "set_arguments", "turn": "t2", "arguments": pointer() | {"button": 10 ** 400}}, "arguments"),
     ({"op": "set_screenshot", "turn": "t2", "screenshot": "0" * 64, "screenshot_time": 1.0, "source": "captured"},
-     "no such picture"),
+     "unknown picture"),
     ({"op": "set_screenshot", "turn": "t2", "screenshot": "0" * 64 + "\n", "screenshot_time": 1.0,
       "source": "captured"}, "screenshot"),
 ]
@@ -223,7 +223,7 @@ def test_the_fix_of_a_check_sets_no_picture_that_is_not_there(app, services, tmp
     form = {"op": "fix", "turn": "t2", "check": "late", "version": "1",
             "csrf_token": client.get("/api/token").json["token"]}
     answer = client.post("/demonstrations/rec-1/edits", data=form)
-    assert answer.status_code == 400 and "no such picture" in answer.text
+    assert answer.status_code == 400 and "unknown picture" in answer.text
     assert client.get("/api/demonstrations/rec-1").json["version"] == 1
 
 
@@ -246,7 +246,7 @@ def test_a_link_in_a_package_is_no_link(services, tmp_path):
         entry = zipfile.ZipInfo("link")
         entry.external_attr = 0o120777 << 16
         archive.writestr(entry, "/etc/passwd")
-    with pytest.raises(InputError, match="does not belong"):
+    with pytest.raises(InputError, match="is not a file of a package"):
         import_package(services.db, services.store, package)
 
 

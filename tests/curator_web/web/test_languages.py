@@ -94,7 +94,7 @@ def test_the_sign_in_page_has_the_choice_and_programs_are_answered_in_english(tm
     page = client.get("/sign-in")
     assert ">Anmelden</h1>" in page.text and 'name="language" value="es"' in page.text
     answer = client.get("/api/demonstrations/none", headers={"Authorization": f"Bearer {tokens['lea']}"})
-    assert answer.status_code == 404 and "There is no demonstration" in answer.json["message"]
+    assert answer.status_code == 404 and "Unknown demonstration" in answer.json["message"]
     lea = signed_in(app, "lea")
     lea.set_cookie(languages.COOKIE, "de")
     assert "lea, Leitung" in lea.get("/").text and "Nicht gefunden" in lea.get("/nowhere").text
@@ -110,7 +110,7 @@ def test_errors_are_told_in_the_language_of_the_page_and_to_programs_in_english(
     page = client.post("/demonstrations/rec-1/status", data={"csrf_token": token, "version": 1, "status": "returned"})
     assert page.status_code == 400 and "Feld reason: geben Sie an, warum die Demonstration" in page.text
     answer = client.get("/api/demonstrations/nowhere")
-    assert answer.json["message"] == "There is no demonstration 'nowhere'."
+    assert answer.json["message"] == "Unknown demonstration 'nowhere'."
 
 
 def test_the_text_of_an_error_is_english_until_a_page_shows_it(app):
@@ -119,7 +119,7 @@ def test_the_text_of_an_error_is_english_until_a_page_shows_it(app):
     with app.test_request_context("/", headers={"Cookie": f"{languages.COOKIE}=de"}):
         assert in_language(text) == "ann is 5 % done; melden Sie sich zuerst an"
         assert error_words(InputError("of a format: 100%")) == "of a format: 100%"
-        status = ErrorText("this demonstration is %(status)s; a validator has it now", status="submitted")
+        status = ErrorText("this demonstration is %(status)s; only a validator can change it", status="submitted")
         assert "„eingereicht“" in error_words(InputError(status))
 
 

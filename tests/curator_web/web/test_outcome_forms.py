@@ -6,17 +6,17 @@ from curator_web.web.review.outcome_forms import CheckForm, of_check, read
 from schemas import InputError
 
 WRONG = [
-    ("url", {}, "match", "Say what it must be"),
+    ("url", {}, "match", "Fill in at least one condition"),
     ("text", {"css": "p[[", "includes": "x"}, "css", "Selector"),
-    ("attribute", {"css": "a", "includes": "x"}, "attribute", "This is needed"),
-    ("attribute", {"attribute": "href", "includes": "x"}, "css", "of which element"),
-    ("text", {"numbers": "about 3"}, "numbers", "no comparison"),
+    ("attribute", {"css": "a", "includes": "x"}, "attribute", "Required"),
+    ("attribute", {"attribute": "href", "includes": "x"}, "css", "Select an element"),
+    ("text", {"numbers": "about 3"}, "numbers", "not a comparison"),
     ("request", {"includes": "/", "status": "fine"}, "status", "a number such as 201"),
-    ("request", {"includes": "/", "body": "lamp"}, "body", "not of the form"),
+    ("request", {"includes": "/", "body": "lamp"}, "body", "must be name = text"),
     ("picture", {"least": "2"}, "least", "from 0 to 1"),
     ("picture", {"css": "#nothing"}, "css", "has a picture"),
-    ("script", {"includes": "x"}, "expression", "This is needed"),
-    ("response", {"task_type": "RETRIEVE"}, "task_status", "This is needed"),
+    ("script", {"includes": "x"}, "expression", "Required"),
+    ("response", {"task_type": "RETRIEVE"}, "task_status", "Required"),
     ("response", {"task_type": "DANCE", "task_status": "SUCCESS"}, "task_type", "Must be one of")]
 RIGHT = [
     ("url", {"includes": "/orders || /order\r\nhttp"},
@@ -51,7 +51,7 @@ def test_what_is_wrong_is_told_of_its_field(kind, sent, field, told):
 
 def test_a_checkpoint_has_a_name():
     form = CheckForm("url", name="")
-    assert read(form, {"includes": "/orders"}, picture) is None and "what is reached" in form.errors["name"]
+    assert read(form, {"includes": "/orders"}, picture) is None and "Describe the checkpoint" in form.errors["name"]
     assert read(CheckForm("url", name=""), {"includes": "/orders", "name": "x"}, picture)
 
 

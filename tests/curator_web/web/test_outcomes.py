@@ -130,7 +130,7 @@ def test_proposed_checks_are_kept_undone_and_noted(lea, db):
 
 
 @pytest.mark.parametrize("content, told", [
-    (outcome(EARLY), "holds at the start"), (outcome(WRONG), "does not hold at the recorded end"),
+    (outcome(EARLY), "passes at the start"), (outcome(WRONG), "fails at the recorded end"),
     (outcome({"kind": "picture", "picture": "a" * 64}), "no picture aaaa")])
 def test_checks_that_say_nothing_are_refused(lea, content, told):
     answer = put(lea, content)
@@ -181,7 +181,7 @@ def test_what_two_annotators_ask_for_is_settled(fresh):
         change_status(db, name, "submitted", listed(db, name).version, who)
     page = val.get("/pairs/person").text
     assert re.findall(r'name="(choice:[^"]+)"', page) == ["choice:outcome//"] * 2
-    assert ">1 that both have<" in page and "has “Floor lamp” in it; on the way, ordered: at least one of" in page
+    assert ">1 in both<" in page and "has “Floor lamp” in it; on the way, ordered: at least one of" in page
     given = {"csrf_token": csrf(val, "/pairs/person"), "choice:outcome//": "second",
              "version": re.search(r'name="version" value="([^"]+)', page)[1]}
     assert val.post("/pairs/person", data=given).status_code == 303
@@ -228,13 +228,13 @@ def test_checks_are_tried_on_people_and_agents(app, lea):
     assert (rows["able"]["actor"], rows["able"]["agent"]) == ("agent", "clicker 1")
     assert "is not in the address" in rows["idle"]["checks"][0]["reason"]
     assert rows["idle"]["checks"][1] == {"holds": None, "reason": rows["idle"]["checks"][1]["reason"]}
-    assert "an expression needs a browser" in rows["idle"]["checks"][1]["reason"]
+    assert "expressions require a browser" in rows["idle"]["checks"][1]["reason"]
     assert lea.get(f"/blobs/idle/{rows['idle']['shown']}").status_code == 200
     page = lea.get(PAGE).text
     assert "agent clicker 1" in page and "1 of 2" in page and "0 of 1" in page
-    assert "/demonstrations/person/beside/idle" in page and "changed since" not in page
+    assert "/demonstrations/person/beside/idle" in page and "changed after this" not in page
     put(lea, outcome(TOLD))
-    assert "The checks were changed since" in lea.get(PAGE).text
+    assert "The checks were changed after this" in lea.get(PAGE).text
 
 
 def test_what_an_agent_answered_is_not_known(app, lea):
@@ -242,7 +242,7 @@ def test_what_an_agent_answered_is_not_known(app, lea):
     answer = {"kind": "any", "checks": [{"kind": "answer", "match": {"exact": ["Yes"]}}, TOLD]}
     assert put(lea, outcome(answer)).status_code == 200
     rows = {row["id"]: row for row in tried(app, lea)["rows"]}
-    assert rows["idle"]["holds"] is None and "was not kept" in rows["idle"]["checks"][0]["reason"]
+    assert rows["idle"]["holds"] is None and "was not recorded" in rows["idle"]["checks"][0]["reason"]
     assert rows["able"]["holds"] is True
 
 
@@ -252,24 +252,24 @@ def test_one_that_cannot_be_tried_stops_no_other(fresh, tmp_path):
     import_recording(services.db, services.store, make_recording(tmp_path, task="test"))  # it shows no page
     put(lea, outcome(ORDERED))
     rows = {row["id"]: row for row in tried(fresh, lea)["rows"]}
-    assert len(rows) == 4 and "no page was recorded" in rows["rec-1"]["failed"]
-    assert str(tmp_path) not in rows["rec-1"]["failed"] and "no page was recorded" in lea.get(PAGE).text
+    assert len(rows) == 4 and "contains no recorded page" in rows["rec-1"]["failed"]
+    assert str(tmp_path) not in rows["rec-1"]["failed"] and "contains no recorded page" in lea.get(PAGE).text
     assert lea.get("/api/demonstrations/idle/outcome/trial").status_code == 404
 
 
 def test_two_sessions_are_shown_beside_each_other(lea):
     page = lea.get("/demonstrations/person/beside/idle").text
-    assert "They part after 2 actions" in page and "agent idler 1" in page and page.count('id="parts"') == 1
-    assert "Both did the same" in lea.get("/demonstrations/person/beside/able").text
+    assert "They diverge after 2 common actions" in page and "agent idler 1" in page and page.count('id="parts"') == 1
+    assert "Both sessions are equal" in lea.get("/demonstrations/person/beside/able").text
 
 
 @pytest.mark.parametrize("sent, field, told", [
     ({"new": "text", "css": "p[[", "includes": "x"}, "css", "Selector"),
     ({"new": "picture", "css": "#nothing"}, "css", "has a picture"),
-    ({"new": "url", "includes": "/basket"}, "check", "does not hold at the recorded end"),
-    ({"new": "url", "includes": "/orders", "negated": "yes"}, "check", "what must not hold does"),
-    ({"new": "url", "includes": "/basket", "negated": "yes"}, "check", "before anything was done"),
-    ({"new": "text", "css": "h1", "excludes": "x"}, "check", "before anything was done")])
+    ({"new": "url", "includes": "/basket"}, "check", "fails at the recorded end"),
+    ({"new": "url", "includes": "/orders", "negated": "yes"}, "check", "the negated check passes"),
+    ({"new": "url", "includes": "/basket", "negated": "yes"}, "check", "before any action"),
+    ({"new": "text", "css": "h1", "excludes": "x"}, "check", "before any action")])
 def test_what_is_wrong_is_told_beside_its_field(lea, sent, field, told):
     answer = send(lea, op="save", **sent)
     assert answer.status_code == 400 and kept(lea) is None
@@ -326,9 +326,9 @@ def test_checks_are_arranged_on_the_page(lea):
     assert send(lea, op="save", new="url", when="way", name="At the orders", includes="/orders").status_code == 303
     assert kept(lea)["checkpoints"] == [{"name": "At the orders", "check": ORDERED}]
     for sent, told in (({"op": "remove", "place": "checks.0"}, "Checkpoints alone"),
-                       ({"op": "melt"}, "nothing that can"),
-                       ({"op": "up", "place": "checks.7"}, "no such check"), ({"op": "keep"}, "tick what"),
-                       ({"op": "keep", "check": "[[["}, "is no check"), ({"op": "keep", "check": "{}"}, "kind")):
+                       ({"op": "melt"}, "unknown operation"),
+                       ({"op": "up", "place": "checks.7"}, "no longer exists"), ({"op": "keep"}, "select at least one"),
+                       ({"op": "keep", "check": "[[["}, "not a check"), ({"op": "keep", "check": "{}"}, "kind")):
         answer = send(lea, **sent)
         assert answer.status_code == 400 and told.lower() in answer.text.lower()
     assert send(lea, op="remove", place="checkpoints.0").status_code == 303
@@ -353,7 +353,7 @@ def test_the_page_is_worked_by_keyboard(app, browser):
         follow(page, page.locator("#password"))
         follow(page, page.get_by_role("link", name="Propose"))
         page.locator("[name=check]").last.press("Space")
-        follow(page, page.get_by_role("button", name="Keep the ticked"))
+        follow(page, page.get_by_role("button", name="Save selected"))
         expect(page.locator(".outcome-check")).to_have_count(1)
         page.get_by_label("Kind").press("Home")
         follow(page, page.get_by_role("button", name="Write"))
@@ -370,7 +370,7 @@ def test_the_page_is_worked_by_keyboard(app, browser):
         expect(page.get_by_text("Saved.")).to_be_visible()
         for box in page.get_by_label("Tick: ").all():
             box.press("Space")
-        follow(page, page.get_by_role("button", name="Put into a group"))
+        follow(page, page.get_by_role("button", name="Group"))
         expect(page.locator(".outcome-checks .outcome-checks > li")).to_have_count(2)
         follow(page, page.get_by_role("button", name="Try", exact=True))
         link = page.get_by_role("link", name="Done: 3 sessions")

@@ -184,7 +184,7 @@ def test_accounts_are_seen_to_on_a_phone(browser, site, cookies, scheme):
 def test_a_button_that_a_script_enables_is_readable_at_once(browser, site, cookies):
     page = opened(browser, cookies["lea"])
     page.goto(site.url + PAGES["tree"])
-    button = page.get_by_role("button", name="Make it the target")
+    button = page.get_by_role("button", name="Set as target")
     expect(button).to_be_enabled()
     at_once, at_last = button.evaluate("""async (button) => {
       const ground = () => getComputedStyle(button).backgroundColor;
@@ -273,7 +273,7 @@ def test_all_that_is_found_is_changed_by_keyboard(browser, site, cookies, monkey
     monkeypatch.setattr(bulk_changes, "AT_ONCE", 1)
     page = opened(browser, cookies["lea"])
     page.goto(f"{site.url}/?status=draft")
-    offered = page.get_by_label("Choose all")
+    offered = page.get_by_label("Select all")
     expect(offered).to_be_hidden()
     page.get_by_label("All on this page").press("Space")
     expect(offered).to_be_visible()
@@ -334,7 +334,7 @@ def test_an_annotator_works_through_the_queue_by_keyboard(browser, site, cookies
     expect(page.locator("#notice")).to_contain_text("The last turn is missing")
     press(page, "s")
     expect(page).to_have_url(re.compile(r"/demonstrations/rec-\d\?done=rec-2"))
-    expect(page.locator("#notice")).to_contain_text("this is the next one")
+    expect(page.locator("#notice")).to_contain_text("this is the next demonstration")
     page.get_by_role("link", name="Go back to the one before").focus()
     page.keyboard.press("Enter")
     expect(page.locator(".bar .status")).to_have_text("Submitted")

@@ -32,14 +32,16 @@ def test_a_pair_is_chosen_hidden_compared_and_settled_in_the_pages(app):
     version = edit(db, "rec-1", {"op": "set_task", "task": "Fly <b>"}, 1, ANN).version
     version = edit(db, "rec-1", {"op": "drop", "turn": "t3"}, version, ANN).version
     change_status(db, "rec-1", "submitted", version, ANN)
-    assert "Being annotated" in ann.get("/pairs").text and "neither sees" in ann.get("/demonstrations/rec-1").text
+    assert "Being annotated" in ann.get("/pairs").text
+    assert "the other annotation is hidden" in ann.get("/demonstrations/rec-1").text
     assert validator.get("/pairs/rec-1").status_code == ann.get("/pairs/rec-1").status_code == 404
-    assert "both have to submit" in lead.get("/pairs/rec-1").text.lower()
+    assert "both annotators must submit" in lead.get("/pairs/rec-1").text.lower()
     change_status(db, "rec-1~2", "submitted", library.listed(db, "rec-1~2").version, BOB)
     page = validator.get("/pairs/rec-1").text
     keys = set(re.findall(r'name="(choice:[^"]+)"', page))
-    assert keys == {"choice:task//", "choice:dropped/t3/"} and "Fly &lt;b&gt;" in page and "Pairs (1)" in page
-    assert "settles what differs" in ann.get("/pairs/rec-1").text  # who annotated one of the two only looks
+    assert keys == {"choice:task//", "choice:dropped/t3/"} and "Fly &lt;b&gt;" in page
+    assert "Double annotation (1)" in page
+    assert "settle the differences" in ann.get("/pairs/rec-1").text  # who annotated one of the two only looks
     given = {"csrf_token": csrf(validator, "/pairs/rec-1"),
              "version": re.search(r'name="version" value="([^"]+)', page)[1]}
     assert validator.post("/pairs/rec-1", data=given).status_code == 400
@@ -48,7 +50,7 @@ def test_a_pair_is_chosen_hidden_compared_and_settled_in_the_pages(app):
     now = library.current(db, "rec-1")
     assert (now["task"], [turn["id"] for turn in now["turns"] if turn["dropped"]]) == ("Fly <b>", [])
     assert pairs.find_pair(db, "rec-1").state == "settled" and library.listed(db, "rec-1").status == "validated"
-    assert "Nothing changes it any more" in lead.get("/demonstrations/rec-1~2").text
+    assert "It cannot be changed" in lead.get("/demonstrations/rec-1~2").text
 
 
 def test_a_lead_ends_a_pair(app):

@@ -71,7 +71,7 @@ def test_each_part_of_the_page_sets_its_own(app, db, save):
 
 
 @pytest.mark.parametrize(("part", "form", "said"), [
-    ("intents", {}, "At least one intent must stay in use."), ("review", {"steps": "9"}, "field review_steps"),
+    ("intents", {}, "Select at least one intent."), ("review", {"steps": "9"}, "field review_steps"),
     ("splits", {"seed": "x"}, "Field seed: &#39;x&#39; is not a whole number"),
     ("splits", {"valid": "much"}, "Field valid: &#39;much&#39; is not a number"),
     ("splits", {"valid": "nan"}, "field splits.valid"), ("splits", {"test_web": "2"}, "field splits.test_web"),

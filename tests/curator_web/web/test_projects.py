@@ -113,7 +113,7 @@ def test_the_list_of_projects_is_ones_own(two):
     assert [each["id"] for each in both.json] == ["main", "b"]
     for name in ("main", "b"):
         again = client.post("/api/projects", json={"id": name, "name": "Again"}, headers=bearer(tokens["boss"]))
-        assert again.status_code == 400 and "is taken" in again.json["message"]
+        assert again.status_code == 400 and "is already in use" in again.json["message"]
     for role in ("annotator", "validator"):
         made = client.post("/api/projects", json={"id": "c", "name": "C"}, headers=bearer(tokens[role]))
         assert made.status_code == 403
@@ -125,7 +125,7 @@ def test_what_is_of_another_project_is_not_changed_among_what_is_ones_own(two):
     given = {"ids": ["rec-1", "rec-b"], "to": "annotator-a"}
     assert client.post("/api/assignments", json=given, headers=bearer(tokens["lead"])).status_code == 404
     answer = client.post("/api/assignments", json={"ids": ["rec-1"], "to": "other"}, headers=bearer(tokens["lead"]))
-    assert answer.status_code == 400 and "no member 'other'" in answer.json["message"]
+    assert answer.status_code == 400 and "unknown member 'other'" in answer.json["message"]
     sent = client.post("/api/next", json={}, headers=bearer(tokens["annotator"]))
     assert sent.json["demonstration"]["id"] == "rec-1"
     assert client.post("/api/next", json={"after": "rec-1"}, headers=bearer(tokens["annotator"])).json == {
@@ -136,7 +136,7 @@ def test_who_is_in_several_names_one(two):
     app, tokens = two
     client, boss = app.test_client(), bearer(tokens["boss"])
     unnamed = client.get("/api/demonstrations", headers=boss)
-    assert unnamed.status_code == 400 and "name one of yours: main, b" in unnamed.json["message"]
+    assert unnamed.status_code == 400 and "choose one of your projects: main, b" in unnamed.json["message"]
     for project, name in (("main", "rec-1"), ("b", "rec-b")):
         listed = client.get(f"/api/demonstrations?project={project}", headers=boss)
         assert [row["id"] for row in listed.json["demonstrations"]] == [name]
@@ -186,7 +186,7 @@ def test_members_come_and_go(two):
     assert given_back.assigned_to is None and given_back.lease_who is None
     assert [place.id for place in projects.memberships(db, Account("annotator-a", "annotator"))] == ["main"]
     for who, role, said in (("boss", "annotator", "only lead"), ("boss", None, "only lead"),
-                            ("nobody", "lead", "no user"), ("other", "king", "is none")):
+                            ("nobody", "lead", "unknown user"), ("other", "king", "unknown role")):
         with pytest.raises(InputError, match=said):
             projects.set_member(db, "b", who, role, BOSS)
 

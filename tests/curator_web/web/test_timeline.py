@@ -51,13 +51,14 @@ def sent(client, address: str = PAGE, **numbers: str):
 
 def test_the_session_is_on_one_line(client):
     text = client.get(f"{PAGE}?turn=t4").text
-    for word in ("Actions", "Chat", "Confidence", "Video", "1 action at an unsure place", "0:06.0, page not shown"):
+    for word in ("Actions", "Chat", "Confidence", "Video", "1 action with an uncertain "
+                                                           "position", "0:06.0, page not shown"):
         assert word in text
     assert "Speech" not in text and text.count('class="shown') == len(ALIGNMENT["segments"])
     assert 'aria-current="true"' in text.partition('id="row-4"')[2].partition(">")[0]
     for name, value in NUMBERS.items():
         assert re.search(rf'name="{name}" value="{value}"', text), name
-    assert "Time line" in client.get("/demonstrations/filmed").text
+    assert "Timeline" in client.get("/demonstrations/filmed").text
 
 
 def test_the_cursor_stands_at_any_time_and_shows_the_next_screenshot(client):
@@ -108,7 +109,7 @@ def test_only_what_was_changed_is_said(app, client):
 
 
 @pytest.mark.parametrize(("numbers", "wrong"), [
-    ({"offset": ""}, {"offset": "Is needed."}), ({"offset": "soon"}, {"offset": "Give a number."}),
+    ({"offset": ""}, {"offset": "Required."}), ({"offset": "soon"}, {"offset": "Give a number."}),
     ({"drift": "nan"}, {"drift": "Give a number."}), ({"drift": "20000"}, {"drift": "Must be from -10000 to 10000."}),
     ({"offset": "1e300"}, {"offset": "Must be from -100000000 to 100000000."}),
     ({"width": "0"}, {"width": "Must be from 13 to 128000."}),
@@ -194,7 +195,7 @@ def test_pauses_of_the_video_are_told_and_each_has_its_part(app, client, tmp_pat
 def test_a_video_that_nothing_was_found_in_can_be_placed(app, client, tmp_path):
     address = imported(app, tmp_path, "unlike", stretches=[], segments=[])
     text = client.get(address).text
-    assert "Nothing in the video was found" in text and "Nowhere that is known" in text
+    assert "The recording was not found in the video" in text and "Unknown." in text
     found = dict(re.findall(r'name="(\w+)" value="([^"]*)" step', text))
     whole = {"left": "0.0", "top": "0.0", "width": "960.0", "height": "600.0"}
     assert found == {"offset": "0.000", "drift": "0.0"} | whole
@@ -214,7 +215,7 @@ def test_a_video_that_has_gone_is_told_and_can_be_placed_all_the_same(app, clien
     services = app.extensions["demotape"]
     library.import_recording(services.db, services.store,
                              filmed_recording(tmp_path, recording_id="gone", keep_video=False))
-    assert "The video itself is not kept here" in client.get("/demonstrations/gone/timeline").text
+    assert "The video is not stored here" in client.get("/demonstrations/gone/timeline").text
     assert client.get("/frames/gone/external/0").status_code == 404
     assert sent(client, "/demonstrations/gone/timeline", offset="3").status_code == 303
 

@@ -101,7 +101,7 @@ def test_numbers_that_mean_nothing_change_nothing_and_can_be_taken_back(browser,
     page.get_by_role("button", name="Save").press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Not saved: 4 of the numbers")
     expect(page.locator("#offset")).to_have_attribute("aria-invalid", "true")
-    expect(page.locator("#offset-error")).to_have_text("Is needed.")
+    expect(page.locator("#offset-error")).to_have_text("Required.")
     assert problems(page) == []
     page.goto(f"{site.url}{PAGE}?turn=t6")
     page.locator("#left").fill("300")

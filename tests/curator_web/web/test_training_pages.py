@@ -30,7 +30,8 @@ def app(tmp_path, db_url):
 def test_an_annotator_is_trained_in_the_pages(app):
     db = app.extensions["demotape"].db
     lead, ann = signed_in(app, "lea"), signed_in(app, "ann")
-    assert 'formaction="/training"' in lead.get("/").text and "There is none. Choose" in lead.get("/projects/main").text
+    assert 'formaction="/training"' in lead.get("/").text
+    assert "No training demonstrations. Select" in lead.get("/projects/main").text
     token = {"csrf_token": csrf(lead, "/")}
     for given, status in (({"all": "1"}, 400), ({}, 400), ({"id": "rec-2"}, 400), ({"id": "rec-1"}, 303)):
         assert lead.post("/training", data=token | given).status_code == status
@@ -50,18 +51,18 @@ def test_an_annotator_is_trained_in_the_pages(app):
     sent = ann.post("/demonstrations/rec-1~t1/status", data=token | {"version": version, "status": "submitted"})
     assert (sent.status_code, sent.headers["Location"]) == (303, "/training/rec-1~t1")
     page = ann.get("/training/rec-1~t1").text
-    assert "0 of 1 as in the known answer: 0.0 %" in page and "Dropped or kept" in page and "A lead looks at it" in page
+    assert "0 of 1 match the known answer: 0.0 %" in page and "Dropped or kept" in page and "A lead must review" in page
     assert ann.get("/demonstrations/rec-1").status_code == 200 and "End training" not in ann.get(
         "/demonstrations/rec-1").text
-    assert "You have done the training" in ann.post("/next", data=token, follow_redirects=True).text
+    assert "You have finished the training" in ann.post("/next", data=token, follow_redirects=True).text
     page = lead.get("/projects/main").text
     assert "Below the pass mark" in page and '<a href="/training/rec-1~t1">rec-1</a> 0 of 1' in page and "κ" in page
     token = {"csrf_token": csrf(lead, "/")}
     assert lead.post("/training/decisions", data=token | {"who": "ann", "decision": "again"}).status_code == 303
     assert ann.get("/training/rec-1~t1").status_code == ann.get("/demonstrations/rec-1").status_code == 404
-    assert "counts no more" in lead.get("/training/rec-1~t1").text.lower()
+    assert "is no longer counted" in lead.get("/training/rec-1~t1").text.lower()
     lead.post("/training/decisions", data=token | {"who": "ann", "decision": "through"})
-    assert "Let through by lea" in lead.get("/projects/main").text
+    assert "Exempted by lea" in lead.get("/projects/main").text
     token = {"csrf_token": csrf(ann, "/")}
     assert ann.post("/next", data=token).headers["Location"] == "/demonstrations/rec-2"
     token = {"csrf_token": csrf(lead, "/")}

@@ -223,5 +223,5 @@ def test_a_line_is_opened_and_chosen_by_mouse(page, app):
     expect(page.locator("#tree [role=treeitem]", has_text="h1")).to_be_visible()
     page.locator("#tree [role=treeitem]", has_text="h1").click()
     with page.expect_response(re.compile("/edits$")):
-        page.get_by_role("button", name="Make it the target").click()
+        page.get_by_role("button", name="Set as target").click()
     assert current(app.extensions["demotape"].db, "rec-1")["turns"][0]["element"]["uid"] == "5"

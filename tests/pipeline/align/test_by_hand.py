@@ -71,12 +71,12 @@ def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path)
     told = json.loads(Recording(path).layout.demonstration.read_text())["alignment"]["by_hand"]
     assert told == {"offset": 3.5, "drift": 0.0, "rectangle": {"left": 70, "top": 70, "width": 0.8, "height": 0.8}}
     before = Recording(path).layout.demonstration.read_bytes()
-    for options, words in ((("--video-drift", "3"), "--video-drift goes with --video-offset"),
-                           (("--video-rectangle", "1,2,3"), "--video-rectangle: four numbers"),
-                           (("--video-rectangle", "1,2,3,x"), "--video-rectangle: four numbers"),
+    for options, words in ((("--video-drift", "3"), "--video-drift requires --video-offset"),
+                           (("--video-rectangle", "1,2,3"), "--video-rectangle: must be four numbers"),
+                           (("--video-rectangle", "1,2,3,x"), "--video-rectangle: must be four numbers"),
                            (("--video-rectangle", "1,2,0,1"), "rectangle.width"),
                            (("--video-offset", "nan"), "offset"),
-                           (("--without-video", "--video-offset", "1"), "without a video")):
+                           (("--without-video", "--video-offset", "1"), "requires --video")):
         result = run(path, *options)
         assert result.exit_code and words in " ".join(result.output.split()), result.output
     assert Recording(path).layout.demonstration.read_bytes() == before
@@ -84,7 +84,7 @@ def test_the_command_takes_it_and_names_what_is_wrong(session, filmed, tmp_path)
 
 def test_a_place_without_a_video_is_refused(session, tmp_path):  # noqa: F811
     copy(session, tmp_path / "r")
-    with pytest.raises(InputError, match="without a video; give --video too"):
+    with pytest.raises(InputError, match="requires --video"):
         process(tmp_path / "r", placement={"offset": 1.0, "drift": 0.0})
 
 

@@ -157,7 +157,7 @@ TABLE = {
         '4,00:00:08,Ben,so,,"[{""emoji"": ""👍"", ""by"": ""Ann""}]",\n',
         [said("Open it", None, **{"👍": (2,), "❤️": (1,)}), said("ok\n[file: plan.pdf]", 0), said("one"),
          said("so", None, **{"👍": (1, "Ann")})],
-        [(4, "more cells than the header names, which are left out; is a text in need of quotation marks?"),
+        [(4, "more cells than the header; the extra cells are ignored; does a text need quotation marks?"),
          (4, NOT_THERE)]),
     "what stands before a transcript": (
         "Lab - Transcript\nAttendees\n00:00:05\nAnn: Open it\n", [said("Open it")],
@@ -179,7 +179,7 @@ def test_replies_and_reactions(tmp_path, name):
     log = read(tmp_path / "chat", text)
     assert [(line.utterance, line.reply_to, {each.emoji: (each.count, *each.speakers) for each in line.reactions})
             for line in log.lines] == expected
-    assert [note for note in log.problems if "taken for an instructor" not in note[1]] == problems
+    assert [note for note in log.problems if "assumed to be an instructor" not in note[1]] == problems
 
 
 def test_turns_name_what_they_answer_and_nobody_who_reacts(tmp_path):
@@ -217,7 +217,7 @@ def test_ids_tell_who_reacts_among_people_of_one_name(tmp_path):
 
 
 def test_nothing_but_reactions_is_one_clear_error(tmp_path):
-    with pytest.raises(InputError, match="nothing but reactions"):
+    with pytest.raises(InputError, match="contains only reactions"):
         read(tmp_path / "chat", '14:30:05 From Ann to Everyone:\n\tReacted to "x" with 👍\n')
 
 

@@ -241,7 +241,7 @@ def test_kind(tmp_path, name):
     if name == "older":  # three names: the third is reported, not guessed in silence
         assert [(line.speaker, line.utterance, line.time, line.line) for line in log.lines] == [
             (speaker, text, seconds, line) for speaker, _, text, seconds, line in expected]
-        assert log.problems == ((4, "Ann Lee to Bo is taken for an instructor; name the role to be sure"),)
+        assert log.problems == ((4, "Ann Lee to Bo is assumed to be an instructor; set the role with --speaker"),)
 
 
 def test_every_kind_is_in_the_table():
@@ -295,7 +295,7 @@ def test_speakers_can_be_named(tmp_path):
     assert log.roles == {"Ben": N, "Ann": I}
     with pytest.raises(InputError, match="does not occur in the chat; it has Ann, Ben"):
         read_chat(path, started_at=START, duration=DURATION, speakers={"Cy": "instructor"})
-    with pytest.raises(InputError, match="no role"):
+    with pytest.raises(InputError, match="unknown role"):
         read_chat(path, started_at=START, duration=DURATION, speakers={"Ann": "boss"})
 
 
@@ -362,7 +362,7 @@ def test_people_of_one_name_are_told_apart_by_their_ids(tmp_path):
     log = read_chat(path, started_at=START, duration=DURATION)
     assert [(line.speaker, line.role) for line in log.lines] == [
         ("Alex", I), ("Alex (2)", N), ("Alex", I), ("Alex (2)", N)]
-    assert log.problems == ((2, "another Alex: told apart as Alex (2)"),)
+    assert log.problems == ((2, "another Alex: renamed to Alex (2)"),)
     named = read_chat(path, started_at=START, duration=DURATION, speakers={"Alex (2)": I, "Alex": N})
     assert [line.role for line in named.lines] == [N, I, N, I]
 

@@ -34,7 +34,7 @@ def test_a_release_names_the_one_before_and_shares_its_shards(tmp_path, many, ma
 def test_a_release_is_never_replaced(tmp_path, many):  # noqa: F811
     export(many[:2], tmp_path, "webdataset", release="v1")
     before = files_of(tmp_path)
-    with pytest.raises(InputError, match="v1: this release is there already"):
+    with pytest.raises(InputError, match="v1: this release already exists"):
         export(many[:3], tmp_path, "webdataset", release="v1")
     for name in ("../v2", "", "a/b", ".hidden", "x" * 65, "v1\n"):
         if name:
@@ -54,7 +54,7 @@ def test_a_release_in_s3_is_copied_by_the_service(tmp_path, many, motos, monkeyp
     with Proxy(motos) as proxy:
         summary = export(many, root, release="v2", endpoint_url=proxy.url, **SHARDED)
     assert summary.skipped >= 3
-    with pytest.raises(InputError, match="v2: this release is there already"):
+    with pytest.raises(InputError, match="v2: this release already exists"):
         export(many, root, release="v2", endpoint_url=motos, **SHARDED)
     assert CliRunner().invoke(main, ["check", f"{root}/v2", "--endpoint-url", motos]).exit_code == 0
     result = CliRunner().invoke(main, ["diff", f"{root}/v1", f"{root}/v2", "--endpoint-url", motos, "--json"])
@@ -75,13 +75,13 @@ def test_what_differs_is_told_by_reason(tmp_path, many):  # noqa: F811
     count = len(many[0].turns)
     assert {name: each.kind for name, each in found.items()} == {
         "demo-0": "removed", "demo-new": "added", "demo-1": "changed", "demo-2": "changed", "demo-3": "changed"}
-    assert found["demo-1"].reasons == ("its turns were processed or edited anew",)
+    assert found["demo-1"].reasons == ("its turns were processed or edited again",)
     assert found["demo-1"].turns == Counter(changed=count)
     assert found["demo-2"].turns["removed"] == 1
-    assert found["demo-3"].reasons == ("its review, recording, the options or the version are others",)
+    assert found["demo-3"].reasons == ("its review or recording, the options or the version changed",)
     result = CliRunner().invoke(main, ["diff", str(tmp_path / "one"), str(tmp_path / "other")])
     assert result.exit_code == 0
-    assert result.stdout.splitlines()[-2] == "demonstrations: 1 added, 1 removed, 3 changed, 8 the same"
+    assert result.stdout.splitlines()[-2] == "demonstrations: 1 added, 1 removed, 3 changed, 8 unchanged"
     assert CliRunner().invoke(main, ["diff", str(tmp_path / "one"), str(tmp_path)]).exit_code != 0
 
 
@@ -100,4 +100,4 @@ def test_formats_without_shards_tell_what_they_can(tmp_path, many, format):  # n
     export(many[:3], tmp_path / "one", format)
     export([edited(many[0]), *many[1:3]], tmp_path / "other", format)
     [found] = differences(*(read_export(tmp_path / name) for name in ("one", "other")))
-    assert (found.id, found.reasons) == ("demo-0", ("its turns were processed or edited anew",))
+    assert (found.id, found.reasons) == ("demo-0", ("its turns were processed or edited again",))

@@ -116,7 +116,7 @@ def test_more_demonstrations_move_none(tmp_path, sources, rule):
 
 def test_a_leak_is_told_and_nothing_is_exported(tmp_path, sources, rule, monkeypatch):
     monkeypatch.setattr(Rule, "split", lambda self, *facts: "train")  # a rule that is wrong
-    with pytest.raises(InputError, match="category 'News' is held out, but is in train too"):
+    with pytest.raises(InputError, match="category 'News' is held out, but also occurs in train"):
         export(sources, tmp_path / "out", "weblinx", rule=rule)
     assert not (tmp_path / "out").exists()
     list(LeakCheck(rule).watch(sources))

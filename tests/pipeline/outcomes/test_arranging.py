@@ -60,19 +60,20 @@ def test_checkpoints_are_arranged():
 
 
 @pytest.mark.parametrize("change, told", [
-    (lambda: remove_check(made(A), "checks.1"), "no such check"),
-    (lambda: remove_check(made(A), "checks"), "no such check"),
-    (lambda: remove_check(made(A), "checks.0.0"), "no such check"),
-    (lambda: move_check(made(A), "checks.-1", 1), "no such"),
-    (lambda: check_at(made(A), "format.0"), "no such check"), (lambda: check_at(made(A), "checks.³"), "no such check"),
+    (lambda: remove_check(made(A), "checks.1"), "no longer exists"),
+    (lambda: remove_check(made(A), "checks"), "no longer exists"),
+    (lambda: remove_check(made(A), "checks.0.0"), "no longer exists"),
+    (lambda: move_check(made(A), "checks.-1", 1), "no longer exists"),
+    (lambda: check_at(made(A), "format.0"), "no longer exists"),
+    (lambda: check_at(made(A), "checks.³"), "no longer exists"),
     (lambda: remove_check(made(A, checkpoints=WAY), "checks.0"), "checkpoints alone"),
     (lambda: add_check(None, A, "begun"), "checkpoints alone"),
-    (lambda: add_check(made(A), B, within="checks.0"), "only a group"),
-    (lambda: combine_checks(made(A, B), ["checks.0", "checks.0"], "any"), "two checks at least"),
+    (lambda: add_check(made(A), B, within="checks.0"), "added to a group"),
+    (lambda: combine_checks(made(A, B), ["checks.0", "checks.0"], "any"), "at least two checks"),
     (lambda: combine_checks(made(A, B), ["checks.0", "checks.1"], "not"), "all or any"),
-    (lambda: combine_checks(made(A, group(B)), ["checks.0", "checks.1.0"], "any"), "in the same list"),
+    (lambda: combine_checks(made(A, group(B)), ["checks.0", "checks.1.0"], "any"), "of the same list"),
     (lambda: combine_checks(made(A, checkpoints=WAY), ["checkpoints.0", "checkpoints.1"], "any"),
-     "one after the other"),
+     "reached in order"),
     (lambda: ungroup_check(made(A), "checks.0"), "only a group"),
     (lambda: ungroup_check(made(A, checkpoints=WAY), "checkpoints.1"), "only a group")])
 def test_what_cannot_be_is_told(change, told):
@@ -115,7 +116,7 @@ def test_groups_in_groups_have_an_end():
     deep = A
     for _ in range(400):
         deep = group(deep, kind="all")
-    with pytest.raises(InputError, match="20 deep at most"):
+    with pytest.raises(InputError, match="at most 20 levels deep"):
         made(deep)
     deep = A
     for _ in range(20):

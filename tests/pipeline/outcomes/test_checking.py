@@ -135,7 +135,7 @@ def test_what_is_proposed_holds_at_the_end_and_not_before():
 
 
 def test_a_check_that_says_nothing_is_refused():
-    assert "before anything was done" in refusal_reason({"kind": "url", "match": includes("shop.example")}, SESSION)
+    assert "before any action" in refusal_reason({"kind": "url", "match": includes("shop.example")}, SESSION)
     assert "at the recorded end" in refusal_reason(NO, SESSION)
     assert refusal_reason(YES, SESSION) == ""
 

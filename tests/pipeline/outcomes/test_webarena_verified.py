@@ -179,7 +179,7 @@ def test_an_answer(content, answer, value):
     (task(kind="retrieve", data=["1 km"], schema={"type": "array", "items": {"format": "distance"}}),
      "format distance"),
     (task(kind="retrieve", data=["many"], schema={"type": "array", "items": {"type": "number"}}),
-     "'many' is no number"),
+     "'many' is not a number"),
     (task(kind="retrieve", data=["a"], schema={"type": "null"}), "not as results_schema says"),
     (task(kind="retrieve", data=[None], schema=LIST), "a datum that is null"),
     (task(kind="retrieve", data=["__SHOPPING__/x"], schema={"type": "array", "items": {"format": "url"}}), "over SSH"),
@@ -208,7 +208,7 @@ def test_sites_are_put_in_and_one_that_is_not_known_is_named():
     found = webarena_verified.read(task(event()), "task.json", SITES)
     assert (found.id, found.intent, found.start_urls) == ("5", f"Look at {SHOP}", (SHOP + "/start",))
     without = webarena_verified.read(task(event()), "task.json")
-    assert "give it with --site __SHOPPING__=URL" in without.notes[0] and without.intent == "Look at __SHOPPING__"
+    assert "pass it with --site __SHOPPING__=URL" in without.notes[0] and without.intent == "Look at __SHOPPING__"
 
 
 # --- Written
@@ -295,7 +295,7 @@ def test_what_the_network_does_not_tell_is_left_out():
 
 @pytest.mark.parametrize("sites", [{}, {"__SHOP__": SHOP}])
 def test_sites_are_those_of_the_benchmark(sites):
-    with pytest.raises(InputError, match="say with --site"):
+    with pytest.raises(InputError, match="pass the sites with --site"):
         written(request(), sites=sites)
 
 

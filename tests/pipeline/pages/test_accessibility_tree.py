@@ -83,6 +83,6 @@ def test_a_hostile_page_runs_nothing_and_reaches_nobody(tmp_path):
 def test_a_page_that_keeps_the_browser_busy_is_given_up(tmp_path, monkeypatch):
     monkeypatch.setattr(accessibility_tree.limits, "AXTREE_SECONDS", 0.01)
     path = hostile_recording(tmp_path, "http://127.0.0.1:9", "long")
-    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="takes the browser longer than 0 s"):
+    with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match="rendering took longer than 0 s"):
         pool.submit(process, path).result()
     assert not (path / "demonstration.json").exists()

@@ -101,7 +101,7 @@ def test_what_it_cannot_do_is_told(shops, base, tmp_path):
     with pytest.raises(InputError, match="things: there is something else than a model"):
         train(shops, tmp_path / "things", encoder=Encoder(base))
     assert (tmp_path / "things" / "mine").read_text() == "mine"
-    with pytest.raises(InputError, match="--encoder .*: not a sentence-transformers model that can be loaded"):
+    with pytest.raises(InputError, match="--encoder .*: cannot be loaded as a sentence-transformers model"):
         train(shops, tmp_path / "model", encoder=Encoder(str(tmp_path / "things")))
     empty = site(tmp_path / "empty", {"test_web": 1})
     with pytest.raises(InputError, match="the split train has no turn"):

@@ -21,7 +21,7 @@ from tests.support.recording_fixtures import make_demonstration, write_recording
 try:
     import lightgbm  # noqa: F401
 except OSError as error:  # a library of the system is missing
-    pytest.skip(f"LightGBM does not run here: {error}", allow_module_level=True)
+    pytest.skip(f"LightGBM cannot be loaded: {error}", allow_module_level=True)
 
 THINGS = ("lamp", "chair", "ticket", "flight", "hotel", "book", "shoe", "phone", "garden", "bicycle", "coffee", "train")
 SIZE = {"viewportWidth": 800, "viewportHeight": 600}
@@ -137,8 +137,10 @@ def test_what_is_told_of_elements_is_told_whatever_they_are():
 
 
 @pytest.mark.parametrize("content, reason", [
-    ("", "not a ranker"), ("[]", "not a ranker"), ('{"format": "demotape/ranker", "version": 9}', "not a ranker"),
-    (json.dumps({"format": "demotape/ranker", "version": 1, "features": ["a"], "model": ""}), "other features"),
+    ("", "not a file written by"), ("[]", "not a file written by"),
+    ('{"format": "demotape/ranker", "version": 9}', "not a file written by"),
+    (json.dumps({"format": "demotape/ranker", "version": 1, "features": ["a"], "model": ""}),
+     "the features of this ranker"),
     (json.dumps({"format": "demotape/ranker", "version": 1, "features": [*features.NAMES], "model": "tree"}),
      "LightGBM cannot read it")])
 def test_a_file_that_is_no_ranker_is_told(tmp_path, content, reason):
@@ -148,12 +150,12 @@ def test_a_file_that_is_no_ranker_is_told(tmp_path, content, reason):
 
 
 def test_an_export_with_nothing_to_learn_from_is_told(tmp_path):
-    with pytest.raises(InputError, match="no export in the format weblinx"):
+    with pytest.raises(InputError, match="not an export in the format weblinx"):
         train(tmp_path, tmp_path / "ranker.json")
     site(tmp_path / "empty", {"train": 0})
     with pytest.raises(InputError, match="the split train has no turn"):
         train(tmp_path / "empty", tmp_path / "ranker.json")
     (tmp_path / "empty" / "splits.json").write_text('{"train": ["../../x"]}')
-    with pytest.raises(InputError, match="is no demonstration of the export"):
+    with pytest.raises(InputError, match="is not a demonstration of the export"):
         [*choices(tmp_path / "empty", "../../x")]
     assert not (tmp_path / "ranker.json").exists()

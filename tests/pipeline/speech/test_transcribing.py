@@ -69,10 +69,10 @@ def test_what_was_recognised_stays(tmp_path, stand_in, sound, monkeypatch):
 
 def test_a_video_without_sound_is_one_error(tmp_path, stand_in):
     video = video_with(tmp_path / "meeting.mp4", [])
-    with pytest.raises(InputError, match=r"meeting\.mp4: holds no sound"):
+    with pytest.raises(InputError, match=r"meeting\.mp4: has no sound"):
         transcribe(video, DIGEST, "stand-in", None, tmp_path)
     (tmp_path / "no.mp4").write_bytes(b"no video")
-    with pytest.raises(InputError, match=r"no\.mp4: not a video"):
+    with pytest.raises(InputError, match=r"no\.mp4: not a readable video"):
         transcribe(tmp_path / "no.mp4", DIGEST, "stand-in", None, tmp_path)
     assert list(tmp_path.glob("*.vtt")) == []
 
@@ -90,8 +90,8 @@ def test_sound_that_is_damaged_or_too_long(tmp_path, sound, monkeypatch):
 
 
 @pytest.mark.parametrize(("segments", "reason"), [
-    (["text"], "no Segment"), ([Segment(2, 1, "x")], "times are none"), ([Segment(0, float("nan"), "x")], "times"),
-    ([Segment(0, 1, "x", 3)], "speaker is no text"), ([Segment(0, 1, None)], "no Segment"), (None, "TypeError"),
+    (["text"], "not a Segment"), ([Segment(2, 1, "x")], "invalid times"), ([Segment(0, float("nan"), "x")], "times"),
+    ([Segment(0, 1, "x", 3)], "speaker is not a text"), ([Segment(0, 1, None)], "not a Segment"), (None, "TypeError"),
 ])
 def test_a_recogniser_that_breaks_is_named(tmp_path, sound, monkeypatch, segments, reason):
     monkeypatch.setitem(recognisers.OWN, "broken", lambda model: lambda samples, track: segments)
@@ -124,14 +124,14 @@ def test_faster_whisper_says_what_it_needs(tmp_path, monkeypatch):
         with pytest.raises(InputError, match=r"pip install 'demotape\[speech\]'"):
             faster_whisper.load("small")
     pytest.importorskip("faster_whisper")
-    with pytest.raises(InputError, match="needs a model"):
+    with pytest.raises(InputError, match="requires a model"):
         faster_whisper.load(None)
-    with pytest.raises(InputError, match="nothing is downloaded"):
+    with pytest.raises(InputError, match="models are never downloaded"):
         faster_whisper.load("small")
     with pytest.raises(InputError, match="holds no tokenizer.json"):
         faster_whisper.load(str(tmp_path))
     (tmp_path / "tokenizer.json").write_text("{}")
-    with pytest.raises(InputError, match="no model that faster-whisper can load"):
+    with pytest.raises(InputError, match="not a model that faster-whisper can load"):
         faster_whisper.load(str(tmp_path))
 
 

@@ -259,5 +259,5 @@ def test_a_join_brings_the_others_turns_back_as_they_are_there():
     with pytest.raises(InputError, match="field edits"):
         append(turns, cut, {"op": "join", "other": "p2", "edits": 2})
     twice = append(turns, cut, {"op": "add", "turn": "d", "after": "a", "added": said("d")})
-    with pytest.raises(InputError, match="both have a turn 'd'"):
+    with pytest.raises(InputError, match="both contain a turn 'd'"):
         append(turns, twice, {"op": "join", "other": "p2", "edits": 0})

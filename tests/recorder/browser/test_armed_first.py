@@ -169,9 +169,9 @@ def test_a_browser_without_an_address_is_recorded_as_early_as_it_can_be(recordin
 
 
 @pytest.mark.parametrize(("address", "told"), [
-    ("http://127.0.0.1:9/key", "http://127.0.0.1:9: no Chromium answers there"),
-    ("ws://127.0.0.1:9/devtools?token=key", "ws://127.0.0.1:9: no Chromium answers there"),
-    ("nonsense", "no Chromium answers there"),
+    ("http://127.0.0.1:9/key", "http://127.0.0.1:9: no Chromium responds"),
+    ("ws://127.0.0.1:9/devtools?token=key", "ws://127.0.0.1:9: no Chromium responds"),
+    ("nonsense", "no Chromium responds"),
 ])
 def test_an_address_where_nobody_answers(recording_browser, tmp_path, address, told):
     async def run():
@@ -196,6 +196,6 @@ def test_the_address_of_another_browser(recording_browser, tmp_path, chromium_ad
         finally:
             await context.close()
 
-    with pytest.raises(InputError, match="another browser than the context's answers there"):
+    with pytest.raises(InputError, match="this is not the browser of the context"):
         recording_browser.run(run())
     assert not (tmp_path / "rec").exists()

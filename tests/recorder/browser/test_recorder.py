@@ -202,7 +202,7 @@ def test_a_killed_recorder_leaves_a_recording_that_opens(tmp_path, site):
     recording = Recording(directory)
     assert recording.manifest["status"] == "recovered"
     shown = CliRunner().invoke(main, ["check", str(directory)]).output
-    assert f"recovered: its recorder was killed; all up to event {recording.events[-1]['seq']} at" in shown
+    assert f"recovered: its recorder was killed; events after number {recording.events[-1]['seq']} at" in shown
     clicks = [event for event in recording.events if event["type"] == "pointerdown"]
     assert len(clicks) >= 13
     for event in clicks:
@@ -244,7 +244,7 @@ def test_a_full_disk_ends_the_recording_and_keeps_what_is_there(tmp_path, site):
     try:
         process = subprocess.run([sys.executable, "-c", FILL_THE_DISK, site.origin + "/", str(disk / "rec")],
                                  capture_output=True, text=True, timeout=60)
-        assert "the disk is full; recording stopped, what was recorded is kept" in process.stdout, process.stderr
+        assert "the disk is full; recording stopped, the recorded part is kept" in process.stdout, process.stderr
         recording = Recording(disk / "rec")
         assert sum(event["type"] == "pointerdown" for event in recording.events) >= 1
         assert verify(disk / "rec") == []
@@ -268,7 +268,7 @@ def test_a_folder_that_holds_a_recording_is_refused(recording_browser, tmp_path)
             await context.close()
 
     recording_browser.run(record())
-    with pytest.raises(InputError, match="recording already"):
+    with pytest.raises(InputError, match="already contains a recording"):
         recording_browser.run(record())
 
 

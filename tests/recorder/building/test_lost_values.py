@@ -21,7 +21,7 @@ def test_what_is_lost_at_the_very_end_is_counted_too(tmp_path):
     recording = Recording(tmp_path / "rec")
     assert recording.manifest["status"] == "complete" and recording.manifest["lost_values"] == 1
     assert [event["data"]["url"] for event in recording.events] == ["http://["] * 3
-    assert builder.problems == ["a value could not be taken in or written (JSONDecodeError)"]
+    assert builder.problems == ["a value could not be recorded (JSONDecodeError)"]
 
 
 def test_a_disk_that_takes_no_more_ends_it(tmp_path):

@@ -141,13 +141,13 @@ def with_snapshot(**changes):
 BOMB = [[number, f"\x01{number - 1}\x01" * 2 if number else "x" * 100] for number in range(60)]
 BAD_LINES = [
     ("a field that nobody knows", line(2, more=1), "line 2: field more"),
-    ("a kind that nobody knows", line(2, kind="run"), "line 2: field kind: 'run'"),
+    ("a kind that nobody knows", line(2, kind="run"), "line 2: field kind: unknown kind 'run'"),
     ("a number left out", line(5, n=6), "line 5: field n: 6 instead of 5"),
-    ("a tab that is not there", line(4, tab=7), "line 4: field tab: there is no tab 7"),
+    ("a tab that is not there", line(4, tab=7), "line 4: field tab: unknown tab 7"),
     ("a tab out of order", line(2, tab=2), "line 2: field tab: 2 instead of 1"),
-    ("a second beginning", [*journal()[:1], *journal()], "line 2: field kind: begin does not belong"),
-    ("no beginning", journal()[1:], "line 1: field kind: tab does not belong"),
-    ("something after the end", [*journal(), journal()[6]], "line 9: field kind: chat does not belong"),
+    ("a second beginning", [*journal()[:1], *journal()], "line 2: field kind: begin is not allowed"),
+    ("no beginning", journal()[1:], "line 1: field kind: tab is not allowed"),
+    ("something after the end", [*journal(), journal()[6]], "line 9: field kind: chat is not allowed"),
     ("another recording's beginning", line(1, id="other"), "line 1: field id"),
     ("a time that is none", line(4, at="now"), "line 4: field at"),
     ("an event that nobody knows", line(4, message=message(1, "teleport", 1)), "line 4: field message.type"),
@@ -190,8 +190,9 @@ def test_a_bad_journal_is_one_clear_error(tmp_path, lines, told):
 
 BLOB = f"blobs/{hashlib.sha256(picture()).hexdigest()}"
 BAD_FILES = [
-    ("a name that leads out", lambda entries: entries.update({"../../evil": b"x"}), "does not belong"),
-    ("a file that is not listed", lambda entries: entries.update({"blobs/" + "f" * 64: b"x"}), "does not belong"),
+    ("a name that leads out", lambda entries: entries.update({"../../evil": b"x"}), "is not a file of a package"),
+    ("a file that is not listed", lambda entries: entries.update({"blobs/" + "f" * 64: b"x"}),
+     "is not a file of a package"),
     ("no manifest", lambda entries: entries.pop("manifest.json"), "no manifest.json"),
     ("no journal", lambda entries: entries.pop("journal.jsonl"), "journal.jsonl: is missing"),
     ("a picture missing", lambda entries: entries.pop(BLOB), "is missing"),
@@ -216,7 +217,7 @@ def test_a_bad_zip_is_one_clear_error(tmp_path, change, told):
 
 def test_a_bomb_with_an_honest_manifest_is_refused(tmp_path):
     lines = [*journal()[:-1], {"kind": "problem", "at": START + 3, "message": "x" * 90_000_000}]
-    with pytest.raises(InputError, match="packed too tightly"):
+    with pytest.raises(InputError, match="its compression ratio is too high"):
         Package(pack(tmp_path / "p.zip", lines))
 
 

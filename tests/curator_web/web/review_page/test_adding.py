@@ -38,7 +38,7 @@ def test_a_click_and_a_typing_are_added_by_keys_alone(page, site, loads):
     expect(page.locator("#choices .chosen")).to_have_attribute("data-uid", "9")  # outlined in the picture
     page.keyboard.press("Enter")
     expect(page.get_by_role("radio", name="Type")).to_be_focused()
-    expect(page.get_by_role("group", name="What was done with “From city”?")).to_be_visible()
+    expect(page.get_by_role("group", name="Kind of action on “From city”")).to_be_visible()
     page.keyboard.press("Enter")  # there is no text yet
     expect(page.locator("#operation-text")).to_be_focused()
     page.keyboard.type("Oslo")

@@ -14,8 +14,8 @@ def test_a_name_without_hits_saves_nothing_and_arrows_choose_another_hit(page, s
     expect(page.locator("#target-search")).to_be_focused()
     before = page.locator("#target-list input:checked").get_attribute("value")
     page.keyboard.type("zzz")
-    expect(page.get_by_text("Nothing in sight has this name")).to_be_visible()
-    expect(page.get_by_role("button", name="Make it the target")).to_be_disabled()
+    expect(page.get_by_text("No visible element has this name")).to_be_visible()
+    expect(page.get_by_role("button", name="Set as target")).to_be_disabled()
     page.keyboard.press("Enter")
     for _ in "zzz":
         page.keyboard.press("Backspace")

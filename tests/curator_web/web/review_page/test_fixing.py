@@ -145,7 +145,7 @@ def test_wrong_argument_gives_a_message_and_keeps_what_was_typed(page, site, dem
         page.get_by_label("X", exact=True).fill("99999")
         page.keyboard.press("Enter")
     assert answer.value.status == 400
-    expect(page.get_by_role("alert")).to_contain_text("99999 is outside the page that was shown")
+    expect(page.get_by_role("alert")).to_contain_text("99999 is outside the page")
     expect(page.get_by_label("X", exact=True)).to_have_value("99999")
     assert site.turns(demonstration)[2]["arguments"] == before
     page.problems.clear()  # the browser notes the refusal
@@ -191,7 +191,7 @@ def test_stale_edit_of_a_second_client_is_refused(page, site, demonstration):
     with saved(page) as answer:
         page.keyboard.press("d")
     assert answer.value.status == 409
-    expect(page.get_by_role("alert")).to_contain_text("Somebody changed this demonstration meanwhile")
+    expect(page.get_by_role("alert")).to_contain_text("This demonstration was changed by another user")
     assert [turn["id"] for turn in site.turns(demonstration) if turn["dropped"]] == ["t6"]
     with saved(page):
         drag(page, "t2", "t4", 12)
@@ -349,10 +349,10 @@ def test_a_check_is_fixed_or_settled_by_one_key(page, site, tmp_path):
     with saved(page):
         page.keyboard.press("f")
     expect(page.locator("#utterance-form").get_by_label("Utterance")).to_have_value("Mended.")
-    expect(page.get_by_label("To check").get_by_role("listitem")).to_have_count(1)
+    expect(page.get_by_label("Warnings").get_by_role("listitem")).to_have_count(1)
     with saved(page):
         page.keyboard.press("y")
-    expect(page.get_by_label("To check")).to_have_count(0)
+    expect(page.get_by_label("Warnings")).to_have_count(0)
     assert site.turns(name)[0]["utterance"] == "Mended." and not site.turns(name)[0]["checks"]
 
 

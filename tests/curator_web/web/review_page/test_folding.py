@@ -63,5 +63,5 @@ def test_turns_are_folded_by_page_and_unfolded_by_what_leads_to_them(page, site,
     assert folded(page) == [True, True, False]  # where the turn is that is shown
     page.keyboard.press("Escape")
     page.keyboard.press("Shift+F")
-    page.get_by_role("button", name="Fold all").click()
+    page.get_by_role("button", name="Collapse all").click()
     assert folded(page) == [False] * 3 and selected(page) == "t4"

@@ -119,7 +119,7 @@ def test_what_an_action_changed_is_outlined_until_that_is_put_away(page, site, d
     page.keyboard.press("l")
     outlines = page.locator("#screen-after .changed")
     expect(outlines.locator("rect.change")).to_have_count(1)  # the number of the page in its head
-    expect(page.locator(".caption")).to_contain_text("1 place, less than 1 % of the picture")
+    expect(page.locator(".caption")).to_contain_text("1 region, less than 1 % of the picture")
     page.keyboard.press("Shift+C")
     expect(outlines).to_be_hidden()
     page.keyboard.press("j")

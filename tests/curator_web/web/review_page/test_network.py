@@ -56,7 +56,7 @@ def test_without_scripts_the_table_has_a_page_by_itself(browser, site, kept):
     open_review(page, site, kept, "t6")
     page.get_by_text("Network and console until the next action").click()
     page.get_by_role("link", name="Show network and console").click()
-    expect(page.get_by_text("Nothing was asked for.")).to_be_visible()
+    expect(page.get_by_text("Nothing was requested.")).to_be_visible()
     page.get_by_role("link", name="Review").click()
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t6")
     context.close()

@@ -71,11 +71,11 @@ def test_a_key_is_pressed_to_choose_it_and_then_does_what_it_was_chosen_for(page
     line = page.locator("#help .keys > div", has_text="Drop the turn")
     expect(line.locator("kbd")).to_have_text("ö")
     page.get_by_role("link", name="Choose other keys").click()
-    page.get_by_role("button", name="Reset to d: Drop the turn, or restore it").click()
+    page.get_by_role("button", name="Reset to d: Drop or restore the turn").click()
     expect(page.locator(".note")).to_have_text("Saved.")
     assert own_keys.keys_of(site.db, LOCAL)["drop"] == "d" and own_keys.keys_of(site.db, LOCAL)["undo"] == "@"
     page.get_by_role("button", name="Reset all").click()
-    expect(page.locator(".note")).to_have_text("All keys are the usual ones again.")
+    expect(page.locator(".note")).to_have_text("All keys were reset to their defaults.")
     assert own_keys.keys_of(site.db, LOCAL)["undo"] == "u" and shown_order(page) == []
 
 
@@ -123,10 +123,10 @@ def test_without_scripts_a_key_is_typed(browser, site, demonstration):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{site.url}keys")
-    expect(page.get_by_text("type what the key gives")).to_be_visible()
-    page.get_by_label("Drop the turn, or restore it").fill("⇧ w")
+    expect(page.get_by_text("Type the character of the key")).to_be_visible()
+    page.get_by_label("Drop or restore the turn").fill("⇧ w")
     save(page)
-    expect(page.get_by_label("Drop the turn, or restore it", exact=True)).to_have_value("Shift+W")
+    expect(page.get_by_label("Drop or restore the turn", exact=True)).to_have_value("Shift+W")
     open_review(page, site, demonstration)
     expect(page.locator("#drop-form kbd")).to_have_text("⇧ w")
     context.close()

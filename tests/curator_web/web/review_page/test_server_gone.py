@@ -25,7 +25,7 @@ def test_the_list_stays_at_what_is_shown_and_a_change_is_sent_later(page, site, 
     open_review(page, site, demonstration, "t2")
     is_gone.set()
     page.keyboard.press("j")
-    expect(page.locator("#notice")).to_contain_text("The server does not answer; nothing else can be shown.")
+    expect(page.locator("#notice")).to_contain_text("The server does not respond.")
     assert selected(page) == "t2" and page.locator("#turn").get_attribute("data-turn") == "t2"
     page.keyboard.press("d")
     expect(page.locator("#notice")).to_contain_text("Your change is kept in this tab")

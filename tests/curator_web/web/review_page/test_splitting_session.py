@@ -18,7 +18,7 @@ def test_a_session_is_split_by_keys_and_made_one_again(page, site, demonstration
     expect(page.locator("#turn")).to_have_attribute("data-turn", "t5")
     page.keyboard.press("Shift+X")
     dialog = page.get_by_role("dialog", name="Split the session before turn 5")
-    expect(dialog).to_contain_text("Turns 5 to 6 become a demonstration")
+    expect(dialog).to_contain_text("Turns 5 to 6 become a separate demonstration")
     page.keyboard.press("Control+a")
     page.keyboard.type("Choose a date")
     with saved(page):
@@ -29,7 +29,7 @@ def test_a_session_is_split_by_keys_and_made_one_again(page, site, demonstration
     expect(page.locator(".caption")).to_contain_text("before the next turn in this tab, submit, which was split off")
     expect(page.locator("#screen-after img")).to_be_visible()
     part = f"{demonstration}~p1"
-    expect(page.locator("#notice")).to_contain_text(f"what follows is the demonstration {part} now")
+    expect(page.locator("#notice")).to_contain_text(f"are now the demonstration {part} now")
     page.get_by_role("link", name=part).click()
     expect(page.locator("h1")).to_have_text("Choose a date")
     assert shown_order(page) == ["t5", "t6"] and current(site.db, part)["recording"] == demonstration
@@ -58,8 +58,8 @@ def test_parts_are_joined_by_keys_with_what_was_done_to_them(page, site, demonst
     open_review(page, site, demonstration, "t2")
     page.keyboard.press("Shift+M")
     dialog = page.get_by_role("dialog", name=f"Join with {part}")
-    expect(dialog).to_contain_text("Its 2 turns stand behind these then")
-    expect(dialog).to_contain_text("Of the other one: “Choose a date”")
+    expect(dialog).to_contain_text("Its 2 turns will be appended")
+    expect(dialog).to_contain_text("The other session: “Choose a date”")
     page.keyboard.press("Control+a")
     page.keyboard.type("Book on a date")
     with saved(page):
@@ -67,7 +67,7 @@ def test_parts_are_joined_by_keys_with_what_was_done_to_them(page, site, demonst
     expect(page.locator("#turns [data-turn]")).to_have_count(6)
     expect(page.locator("#turns .dropped")).to_have_count(1)
     expect(page.locator("h1")).to_have_text("Book on a date")
-    expect(page.locator("#notice")).to_contain_text(f"the turns of {part} stand at the end of this one")
+    expect(page.locator("#notice")).to_contain_text(f"the turns of {part} were appended")
     expect(page.get_by_role("button", name="Join them")).to_have_count(0)
     page.goto(f"{site.url}demonstrations/{demonstration}/changes")
     expect(page.locator(".log tbody tr").first).to_contain_text(f"in {part}")

@@ -101,7 +101,7 @@ def test_wrong_input(tmp_path, sources):
         export(sources, tmp_path / "out", "floppy")
     with pytest.raises(InputError, match="no demonstrations"):
         export([], tmp_path / "out", "weblinx")
-    with pytest.raises(InputError, match="given twice"):
+    with pytest.raises(InputError, match="occurs twice"):
         export([sources[0], sources[0]], tmp_path / "out", "weblinx")
     assert list(tmp_path.iterdir()) == []
 

@@ -35,5 +35,5 @@ def test_what_is_nearest_by_the_model_is_first(model):
 
 
 def test_a_model_that_cannot_be_loaded_is_told(tmp_path):
-    with pytest.raises(InputError, match="--scorer .*: not a sentence-transformers model that can be loaded"):
+    with pytest.raises(InputError, match="--scorer .*: cannot be loaded as a sentence-transformers model"):
         scorer(str(tmp_path))
