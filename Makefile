@@ -1,7 +1,7 @@
 # make demo   the whole way on a bundled site, then the review app
 # make test   the tests of every change, real browser included; within 10 minutes on two cores
 # make test-all   everything: every row of rotated tables, storms of kills and random input, all of it in Chromium
-# make lint   style and types
+# make lint   style, types, prose
 # make translations   the review app's texts: the catalogues brought up to date with the sources, and compiled
 # make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
 # make setup  what both need: Python packages, front-end libraries, a Chromium. Safe to run again.
@@ -45,6 +45,7 @@ lint: setup-test
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy --no-error-summary
 	@node_modules/.bin/tsc --project .
+	@$(BIN)/python -m tests.support.prose_lint
 
 translations: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.catalogues

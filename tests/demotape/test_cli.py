@@ -60,7 +60,8 @@ def test_record_an_address_that_does_not_exist(tmp_path):
 @pytest.mark.parametrize("name", ["recording.json", "thesis.txt"])
 def test_record_touches_nothing_that_was_there(tmp_path, name):
     (tmp_path / name).write_text("{}")
-    refused(run("record", "http://127.0.0.1:9/", "--headless", "--out", tmp_path), "choose a new or empty folder" if name == "thesis.txt" else "already")
+    reason = "choose a new or empty folder" if name == "thesis.txt" else "already"
+    refused(run("record", "http://127.0.0.1:9/", "--headless", "--out", tmp_path), reason)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
