@@ -127,6 +127,9 @@ def matching_ids(db: Database, sought: Filter, project: str = MAIN) -> list[str]
             raise InputError(UNKNOWN_EXPRESSION) from None
 
 
+found_ids = matching_ids  # its name before 0.3
+
+
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
             viewer: Account | None = None) -> Page:
     """One page of a project's demonstrations that are sought, without those that `viewer` may not see. Raises
