@@ -275,8 +275,7 @@ def notice(result: dict[str, Any]) -> str | None:
     """What there is to know of an import that went well, for who sent it."""
     if "sent_as" not in result:
         return None
-    return (f"a recording of somebody else's has the id {result['sent_as']}; "
-            f"yours is kept as {result['demonstration']}")
+    return (f"another user's recording has the id {result['sent_as']}; yours is stored as {result['demonstration']}")
 
 
 def require_length(number: int, planned: int, length: int) -> None:

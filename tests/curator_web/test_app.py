@@ -268,7 +268,7 @@ def test_api_has_the_pages_abilities(client, db):
     assert client.get("/api/demonstrations/rec-1").json["status"] == "approved"
     wrong = client.post("/api/demonstrations/rec-1/edits", json={"version": 4, "edit": {"op": "melt"}}, headers=token)
     assert wrong.status_code == 422 and "op" in str(wrong.json["errors"])
-    assert client.get("/api/demonstrations/none").json == {"code": 404, "message": "There is no demonstration 'none'."}
+    assert client.get("/api/demonstrations/none").json == {"code": 404, "message": "Unknown demonstration 'none'."}
 
 
 def test_openapi_describes_every_path(client):

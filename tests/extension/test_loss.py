@@ -271,7 +271,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await item.get_by_role("button", name="Send").click()
         await item.locator(".tag", has_text=re.compile("^sent$")).wait_for()
         await view.locator("#next-task").click()
-        await view.locator("#idle-notice", has_text="there is no task left for you").wait_for()
+        await view.locator("#idle-notice", has_text="no task is left for you").wait_for()
         two, = bank.propose(db, lea, [{"text": "Find chairs", "answer": "Seven"}])
         expected_end.show_answers(db, lea, True)
         await view.locator("#next-task").click()

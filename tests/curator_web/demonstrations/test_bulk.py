@@ -90,7 +90,7 @@ def test_all_found_is_asked_for_with_its_number_and_changed(app, services):
     answer = client.post("/statuses", data=sent)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/?search=find&sort=turns")
     said = client.get("/").text
-    assert "Changed: 3 of 4." in said and "rec-2: val is at work on this demonstration" in said
+    assert "Changed: 3 of 4." in said and "rec-2: val has locked this demonstration" in said
     assert statuses(services.db) == ["approved", "submitted", "approved", "approved", "draft"]
 
 

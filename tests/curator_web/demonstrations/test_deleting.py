@@ -99,7 +99,7 @@ def test_who_recorded_withdraws_and_a_lead_restores(app, tmp_path):
     assert leases.take_next(services.db, Account("val", "validator")).id == "other"
     client = app.test_client()
     busy = client.post("/api/demonstrations/other/withdrawal", **api)
-    assert busy.status_code == 409 and "Val is at work" in busy.json["message"]
+    assert busy.status_code == 409 and "Val has locked" in busy.json["message"]
     change_status(services.db, "other", "validated", 2, Account("val", "validator"))
     late = client.post("/api/demonstrations/other/withdrawal", **api)
     assert late.status_code == 403 and "is validated" in late.json["message"]

@@ -151,7 +151,7 @@ def test_what_cannot_be_one_is_refused_with_the_reason(db):  # noqa: F811
     work(db, BOB, drop("t5"), name=PART)
     refused("it is locked by bob")
     change_status(db, PART, "submitted", library.listed(db, PART).version, BOB)
-    refused("its status is submitted, of this one draft")
+    refused("its status is submitted, the status of this one is draft")
     change_status(db, "rec-1", "submitted", library.listed(db, "rec-1").version, ANN)
     refused("it was submitted by bob, this one by ann", VAL)
     for name, who in (("rec-1", ANN), (PART, BOB)):

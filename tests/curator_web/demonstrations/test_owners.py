@@ -166,7 +166,7 @@ def test_over_the_api_each_has_an_upload_of_that_name(db_url, app, tmp_path):
     assert ada.send()["notice"] is None
     state = eve.send()
     assert (state["id"], state["state"], state["demonstration"]) == ("pack-1", "imported", "pack-1-2")
-    assert state["notice"] == "a recording of somebody else's has the id pack-1; yours is kept as pack-1-2"
+    assert state["notice"] == "another user's recording has the id pack-1; yours is stored as pack-1-2"
     assert ada.state()["demonstration"] == "pack-1" and tasks(db) == {"pack-1": "ada", "pack-1-2": "eve"}
     with db.reading() as session:
         assert len({row.id for row in session.scalars(select(Upload))}) == 2

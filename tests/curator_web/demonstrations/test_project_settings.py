@@ -79,7 +79,7 @@ def found(db, **sought) -> list[str]:
     ({"unused_checks": ["<b>"]}, "field unused_checks: unknown kind '<b>'; choose from broken-screenshot"),
     ({"review_steps": 4}, "field review_steps"), ({"review_steps": "2"}, "field review_steps"),
     ({"splits": {"valid": 2}}, "field splits.valid"), ({"splits": {"by": "moon"}}, "unknown split rule 'moon'"),
-    ({"splits": {"valid": 0.9, "test_iid": 0.9}}, "field splits: field valid: valid and test_iid together"),
+    ({"splits": {"valid": 0.9, "test_iid": 0.9}}, "field splits: field valid: the sum of valid and test_iid"),
     ({"colour": "red"}, "field colour"),
 ])
 def test_what_cannot_be_set_is_refused_and_nothing_is_set(db, set_, given, said):

@@ -203,7 +203,7 @@ def test_the_queue_hands_each_demonstration_to_one(db, fill):
     assert take_next(db, ANN, after="rec-1").id == "rec-3"
     assert take_next(db, Account("cat", "annotator")).id == "rec-1"
     assert take_next(db, Account("dan", "annotator")) is None
-    with pytest.raises(Conflict, match="bob is at work"):
+    with pytest.raises(Conflict, match="bob has locked"):
         edit(db, "rec-2", DROP, 1, ANN)
 
 

@@ -44,7 +44,7 @@ def test_pages_and_api_tell_that_the_database_is_away_and_come_back(wire, tmp_pa
         answer = lead.get(address)
         if address != "/sign-in":
             assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5"), address
-            assert "The database does not answer" in answer.text and 'http-equiv="refresh"' in answer.text
+            assert "The database does not respond" in answer.text and 'http-equiv="refresh"' in answer.text
     answer = lead.post("/pairs/share", data=form | {"share": "5"})
     assert answer.status_code == 503 and "refresh" not in answer.text and "Nothing was saved" in answer.text
     answer = lead.get("/demonstrations/rec-1", headers={"HX-Request": "true"})

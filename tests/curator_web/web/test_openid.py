@@ -72,7 +72,7 @@ def test_the_subject_counts_from_then_on_not_the_address(app):
 
 def test_who_is_not_known_is_let_in_only_with_a_role_for_them(app, tmp_path, provider):
     client, answer = go(app, "3")
-    assert answer.status_code == 401 and "There is no account for you here" in answer.text
+    assert answer.status_code == 401 and "You have no account here" in answer.text
     assert client.get("/").status_code == 303
     other = make_app(tmp_path / "other", provider, "validator")
     assert go(other, "3")[1].status_code == 303

@@ -368,7 +368,7 @@ def test_the_page_is_worked_by_keyboard(app, browser):
         page.get_by_label("Element (CSS selector)").fill("h1")
         follow(page, page.get_by_role("button", name="Save"))
         expect(page.get_by_text("Saved.")).to_be_visible()
-        for box in page.get_by_label("Tick: ").all():
+        for box in page.get_by_label("Select: ").all():
             box.press("Space")
         follow(page, page.get_by_role("button", name="Group"))
         expect(page.locator(".outcome-checks .outcome-checks > li")).to_have_count(2)

@@ -90,7 +90,7 @@ def test_what_the_browser_needs_is_left_to_it_and_refused_without_losing_the_res
     page.keyboard.press("Shift+Q")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Not saved")
-    expect(page.locator("#key-up-problem")).to_have_text("It moves through the page")
+    expect(page.locator("#key-up-problem")).to_have_text("Moves through the page")
     expect(key_of(page, "up")).to_be_focused()
     expect(key_of(page, "edit")).to_have_value("Shift+Q")
     page.wait_for_load_state()
