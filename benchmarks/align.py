@@ -26,8 +26,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from pipeline.align import LOW, ssim
+from pipeline.align import LOW
 from pipeline.align import decode as decode_picture
+from pipeline.align.pictures.ssim import ssim
 from pipeline.turns.folding import fold
 from recorder import Recording
 from schemas.types import BrowserTurn

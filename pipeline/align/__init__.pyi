@@ -4,7 +4,7 @@ from .external import LOW as LOW
 from .external import Found as Found
 from .external import TurnMatch as TurnMatch
 from .external import align as align
-from .screenshots import decode as decode
-from .screenshots import is_blank as is_blank
-from .ssim import ssim as ssim
-from .video import Video as Video
+from .pictures.screenshots import decode as decode
+from .pictures.screenshots import is_blank as is_blank
+from .pictures.ssim import ssim as ssim
+from .pictures.video import Video as Video

@@ -18,8 +18,8 @@ from schemas.types import Demonstration, State, Turn, TurnState
 
 from . import own_video
 from .external import LOW, TurnMatch, align
-from .screenshots import Picture, load
-from .video import Video
+from .pictures.screenshots import Picture, load
+from .pictures.video import Video
 
 _log = logging.getLogger("demotape.align")
 _EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so

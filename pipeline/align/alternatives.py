@@ -13,8 +13,8 @@ from schemas import InputError
 from schemas.types import Turn, TurnState
 
 from .align_stage import encode
-from .screenshots import decode, work_shape
-from .ssim import ssim
+from .pictures.screenshots import decode, work_shape
+from .pictures.ssim import ssim
 
 _AROUND = 6  # screenshots before and after a turn
 BEFORE = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # seconds before the action at which frames are offered

@@ -15,22 +15,22 @@ from pipeline.context import VideoSpan
 from recorder import Recording
 from schemas.types import Alignment, BrowserTurn, Turn, VideoPlacement
 
-from .anchors import find_anchors, timeline
-from .clock_setting import USER_ACTIONS, set_clock
-from .coarse_offset import fit_offset, length
+from .clock.anchors import find_anchors, timeline
+from .clock.clock_setting import USER_ACTIONS, set_clock
+from .clock.coarse_offset import fit_offset, length
+from .clock.scene import Scene
+from .clock.video_clock import ClockSegment, VideoClock
 from .frame_selection import Verdict, View, Window, judge, view_of
-from .layout import Layout
-from .moves import explained, lay_out
-from .occlusion import covered_mask, small, small_shape, tighten_mask
-from .rectangle import Rectangle, find, polish
+from .layout.layout import Layout
+from .layout.moves import explained, lay_out
+from .layout.rectangle import Rectangle, find, polish
+from .layout.sampling import LONG_VIDEO_S, Sampled
+from .pictures.occlusion import covered_mask, small, small_shape, tighten_mask
+from .pictures.screenshots import Picture, full_size, work_shape
+from .pictures.video import Shot, Video
 from .replacing import MIN_EXPLAINING_GAIN, UNLIKE, Encode, cut_pages, refuse_worse
 from .report import alignment_report, manual_clock, manual_layout, manual_rectangle
-from .sampling import LONG_VIDEO_S, Sampled
-from .scene import Scene
-from .screenshots import Picture, full_size, work_shape
 from .turn_window import TurnWindow
-from .video import Shot, Video
-from .video_clock import ClockSegment, VideoClock
 
 LOW = 0.5  # a confidence below is low
 _REFUSED = 0.4  # the most where neither the screenshot nor the frame is to be relied on

@@ -13,12 +13,12 @@ from typing import Any
 import cv2
 import numpy as np
 
-from . import pointer
-from .pointer import TILE
-from .screenshots import Picture
-from .ssim import ssim
-from .tile_comparison import NOISE, VisiblePage, compare_tiles, sums
-from .video import Video
+from .pictures import pointer
+from .pictures.pointer import TILE
+from .pictures.screenshots import Picture
+from .pictures.ssim import ssim
+from .pictures.tile_comparison import NOISE, VisiblePage, compare_tiles, sums
+from .pictures.video import Video
 
 LATER = (0.2, 0.5, 0.65, 1.0)  # seconds after the action at which a late screenshot may have been taken
 _UNSURE = 0.03  # seconds by which the clock may be wrong; it is rather early than late

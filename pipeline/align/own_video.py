@@ -7,8 +7,8 @@ import numpy as np
 from recorder import Recording
 from schemas.types import BrowserTurn, Turn, TurnState
 
-from .screenshots import is_blank
-from .video import Video
+from .pictures.screenshots import is_blank
+from .pictures.video import Video
 
 _LATE = 0.001  # seconds after the action from which on a screenshot was painted too late
 

@@ -16,12 +16,12 @@ import numpy as np
 from recorder.pictures import decode_picture
 from schemas import InputError
 
-from .explaining import explained
-from .pointer import CHANGED, TILE, heaviest
-from .position_check import is_in_position
-from .scene import Scene
-from .screenshots import full_size
-from .tile_comparison import TileComparison, VisiblePage, compare_tiles
+from .clock.scene import Scene
+from .pictures.explaining import explained
+from .pictures.pointer import CHANGED, TILE, heaviest
+from .pictures.position_check import is_in_position
+from .pictures.screenshots import full_size
+from .pictures.tile_comparison import TileComparison, VisiblePage, compare_tiles
 from .turn_window import TurnWindow
 
 Encode = Callable[[np.ndarray], bytes]

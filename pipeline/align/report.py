@@ -6,12 +6,12 @@ import numpy as np
 
 from schemas.types import Alignment, PageRectangle, VideoPlacement, VideoSegment, VideoStretch
 
-from .layout import Layout
-from .rectangle import Rectangle
-from .sampling import Sampled, sample, sample_times
-from .screenshots import Picture
-from .video import Video
-from .video_clock import ClockSegment, VideoClock
+from .clock.video_clock import ClockSegment, VideoClock
+from .layout.layout import Layout
+from .layout.rectangle import Rectangle
+from .layout.sampling import Sampled, sample, sample_times
+from .pictures.screenshots import Picture
+from .pictures.video import Video
 
 _MILLION = 1e6
 _BY_HAND = 1000.0  # votes: more than brackets ever have

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 
 from schemas.types import BrowserTurn
 
+from .clock.video_clock import ClockSegment
 from .frame_selection import Verdict, View
-from .screenshots import Picture
-from .video_clock import ClockSegment
+from .pictures.screenshots import Picture
 
 
 @dataclass

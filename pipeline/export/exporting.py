@@ -17,11 +17,11 @@ from pipeline.export.formats import (
     mind2web,
     multimodal_mind2web,
     parquet,
-    playwright_script,
     trajectories,
     webdataset,
     weblinx,
 )
+from pipeline.export.formats.script import playwright_script
 from pipeline.export.grammars.table import GRAMMARS
 from pipeline.plugins import Plugin
 from pipeline.privacy.finding import KINDS

@@ -11,7 +11,7 @@ from recorder.building.tab_observer import TabObserver
 from recorder.devtools.sessions import Session
 from recorder.privacy.har import Exchange
 
-from . import channels, console, network
+from .traffic import channels, console, network
 
 _SEED = f"demotape{token_hex(8)}"  # the binding by which a document tells its seed; it is gone before the page runs
 

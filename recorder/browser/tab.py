@@ -18,23 +18,23 @@ from recorder.media.painted_frames import PaintedFrame
 from schemas.package_types import Message, Snapshot
 from schemas.types import EventData
 
-from . import closed_roots, dialogs, loaded_before, pixels, resources
+from . import closed_roots, dialogs, pixels
 from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, WORLD, capture_script, ending_script
 from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
-from .network import OpenRequests
 from .screencast import Screencast
+from .traffic import loaded_before, resources
+from .traffic.network import OpenRequests
 from .window_fitting import WindowFitting
 
-_LATE_FRAME = 3.0  # seconds by which a frame may come late
-_ARCHIVE_AFTER = 0.6  # seconds of rest after which a page is kept as MHTML
-_ROUNDS, _ROUND = 10, 0.05  # times that frames are asked at the end, until they have nothing new to say; seconds apart
-_LATENCY_FACTOR = 2  # times as long as they took to answer, where that is more: the machine is busy
-_BEGINS, _PAINTS = 1.0, 10.0  # seconds for a tab to show what is there at first, and what is asked for
-_ANSWERED = 0.5  # seconds that frames have to tell what they show
-_SILENT = 20.0  # seconds after which a silent page is taken to hang; with fewer, what busy machines do late is lost
-_BETWEEN = 0.02  # seconds between two questions where secrets stand
-_FAREWELL = 1.0  # seconds that a page has to take note of the end; one with a dialog open answers nothing
+_LATE_FRAME_S = 3.0  # a frame may come so much later than it was painted
+_ARCHIVE_AFTER_IDLE_S = 0.6  # rest after which a page is saved as MHTML
+_FINAL_POLLS, _FINAL_POLL_INTERVAL_S = 10, 0.05  # of frames at the end, until they report nothing new
+_LATENCY_FACTOR = 2  # timeouts are at least so many times the last reply's latency: the machine is busy
+_FIRST_PAINT_TIMEOUT_S, _PAINT_TIMEOUT_S = 1.0, 10.0
+_HANG_TIMEOUT_S = 20.0  # of silence; with less, what busy machines do late would be lost
+_SECRETS_POLL_INTERVAL_S, _REPLY_TIMEOUT_S = 0.02, 0.5  # for frames to report what they show
+_END_TIMEOUT_S = 1.0  # for a page to handle the end; one with an open dialog does not reply
 
 
 class Tab(TabState):
@@ -61,7 +61,7 @@ class Tab(TabState):
         self._shown: dict[str, Any] | None = None  # the newest frame's metadata
         self._unpainted = False  # what was pressed last was not on the screen yet
         self._asking = False  # where secrets stand
-        self._patience = _SILENT  # seconds that it is waited for; fewer once it was silent
+        self._patience = _HANG_TIMEOUT_S  # seconds that it is waited for; fewer once it was silent
 
     def arm(self, session: Session, main_frame: str) -> None:
         """Begin to listen: this document and all later ones, in every frame of the page's process.
@@ -137,24 +137,24 @@ class Tab(TabState):
                 for session in list(self._sessions):
                     with suppress(ProtocolError):  # the tab is closed
                         await session.send("Page.getFrameTree")
-            self._patience = _SILENT
+            self._patience = _HANG_TIMEOUT_S
         except TimeoutError:
-            self._patience = _ANSWERED
+            self._patience = _REPLY_TIMEOUT_S
 
     async def wait_until_ready(self) -> None:
         """Wait until it listens and has a picture of what is there, before anybody acts."""
         await self.wait_for_answers()
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._screencast.shown.wait(), _BEGINS)
-            await self._in_worlds(DRAWN, _BEGINS)
+            await asyncio.wait_for(self._screencast.shown.wait(), _FIRST_PAINT_TIMEOUT_S)
+            await self._in_worlds(DRAWN, _FIRST_PAINT_TIMEOUT_S)
 
     async def settle(self) -> None:
         """Wait for what the browser has already sent, and for what was begun: navigations, resources. A press that was
         answered to who drives may still be on its way to a frame in a process of its own."""
-        for _ in range(_ROUNDS):
+        for _ in range(_FINAL_POLLS):
             heard, started = self._last_heard, time.monotonic()
             await self.wait_for_answers()
-            await asyncio.sleep(max(_ROUND, _LATENCY_FACTOR * (time.monotonic() - started)))
+            await asyncio.sleep(max(_FINAL_POLL_INTERVAL_S, _LATENCY_FACTOR * (time.monotonic() - started)))
             if heard == self._last_heard:
                 break
         await asyncio.gather(*self._owed, return_exceptions=True)
@@ -165,19 +165,19 @@ class Tab(TabState):
 
     async def capture_last_state(self) -> None:
         """Have every frame tell what it shows now, however little has changed."""
-        await self._in_worlds(LAST_SNAPSHOT, _ANSWERED)
+        await self._in_worlds(LAST_SNAPSHOT, _REPLY_TIMEOUT_S)
         await self.wait_for_answers()
 
     async def picture(self, painted: asyncio.Event) -> bytes | None:
         """What it shows, with `stills`: an image file's bytes; None where it does not come, as of a page that hangs.
         `painted` is set once the page may change, which may be before it is told where secrets stand."""
         with suppress(TimeoutError, ProtocolError):
-            async with asyncio.timeout(min(_PAINTS, self._patience)):
+            async with asyncio.timeout(min(_PAINT_TIMEOUT_S, self._patience)):
                 frame = self.still(await self._screencast.still(), self._observer.seconds(self._observer.now))
                 painted.set()
                 self.paint(frame)
                 while (shown := self.ring.shown_at(frame.time)) is None or shown.last.time < frame.time:
-                    await asyncio.sleep(_BETWEEN)
+                    await asyncio.sleep(_SECRETS_POLL_INTERVAL_S)
                 return shown.frame.image
         painted.set()
         return None
@@ -188,7 +188,7 @@ class Tab(TabState):
 
     async def disarm(self) -> None:
         """Stop listening; the page is left as it was."""
-        await self._in_worlds(ending_script(self._token), _FAREWELL)
+        await self._in_worlds(ending_script(self._token), _END_TIMEOUT_S)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -269,7 +269,7 @@ class Tab(TabState):
 
     async def _ask_frames(self) -> None:
         """Have every frame tell what it shows, and hand on what waits for that."""
-        await self._in_worlds(REPORT, _ANSWERED)
+        await self._in_worlds(REPORT, _REPLY_TIMEOUT_S)
         self._hand_on()
 
     def _hand_on(self) -> None:
@@ -308,7 +308,7 @@ class Tab(TabState):
     def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata
         self._window.check_frame(metadata, self.facts["viewport"], self.zoom)
-        painted = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME)
+        painted = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME_S)
         scale = metadata["pageScaleFactor"]
         self.paint(PaintedFrame(image, painted, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
                                 size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),
@@ -334,14 +334,14 @@ class Tab(TabState):
 
     async def _learn_secret_positions(self) -> None:
         """Have the page tell where secrets stand after the frames that wait were painted; a slow one has longer."""
-        patience = _ANSWERED
+        patience = _REPLY_TIMEOUT_S
         try:
             while self.waits:
                 requested = self._observer.seconds(self._observer.now)
                 if await self._in_worlds(REPORT, patience):
                     self.confirm_secret_positions(requested)
-                patience = min(2 * patience, _PAINTS)
-                await asyncio.sleep(_BETWEEN)
+                patience = min(2 * patience, _PAINT_TIMEOUT_S)
+                await asyncio.sleep(_SECRETS_POLL_INTERVAL_S)
         finally:
             self._asking = False
 
@@ -385,10 +385,10 @@ class Tab(TabState):
 
     async def _archive(self, load: int) -> None:
         """Keep the page as MHTML once nobody acts in it for a moment; making it takes the page's time."""
-        wait = _ARCHIVE_AFTER
+        wait = _ARCHIVE_AFTER_IDLE_S
         while wait > 0:
             await asyncio.sleep(wait)
-            wait = self._last_heard + _ARCHIVE_AFTER - time.monotonic()
+            wait = self._last_heard + _ARCHIVE_AFTER_IDLE_S - time.monotonic()
         if load == self._loads:
             epoch = self._observer.now
             answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})

@@ -17,9 +17,11 @@ from benchmarks.meeting import Meeting, Move, Spell, film
 from curator_web.storage.recordings import RecordingStore
 from demotape.cli import main
 from pipeline import process
-from pipeline.align import Video, flash, ssim
-from pipeline.align.layout import Layout
-from pipeline.align.rectangle import Rectangle
+from pipeline.align import Video
+from pipeline.align.clock import flash
+from pipeline.align.layout.layout import Layout
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.ssim import ssim
 from pipeline.verify import verify
 from recorder import Recording
 from recorder.writer import RecordingWriter

@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from skimage.metrics import structural_similarity
 
-from pipeline.align import is_blank, ssim
-from pipeline.align.anchors import Bracket
-from pipeline.align.coarse_offset import OffsetInterval, ShownInterval, fit_offset
+from pipeline.align import is_blank
+from pipeline.align.clock.anchors import Bracket
+from pipeline.align.clock.coarse_offset import OffsetInterval, ShownInterval, fit_offset
+from pipeline.align.clock.scene import Scene
+from pipeline.align.clock.video_clock import fit
 from pipeline.align.external import spans_of
-from pipeline.align.layout import Layout, LayoutSegment
-from pipeline.align.rectangle import Rectangle
-from pipeline.align.scene import Scene
-from pipeline.align.video_clock import fit
+from pipeline.align.layout.layout import Layout, LayoutSegment
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.ssim import ssim
 from pipeline.chat.speech import Clock
 
 

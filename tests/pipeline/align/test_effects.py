@@ -4,10 +4,10 @@ import av
 import cv2
 import numpy as np
 
-from pipeline.align import effects
-from pipeline.align.layout import Layout
-from pipeline.align.rectangle import Rectangle
-from pipeline.align.video import Video
+from pipeline.align.clock import effects
+from pipeline.align.layout.layout import Layout
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.video import Video
 
 SIZE, FPS = (640, 400), 20
 ACTIONS = [0.52 + 0.73 * number for number in range(8)]

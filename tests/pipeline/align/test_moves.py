@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import zstandard
 
-from pipeline.align.moves import _is_at_rectangle
-from pipeline.align.rectangle import Rectangle
-from pipeline.align.screenshots import Picture, work_shape
-from pipeline.align.video import Shot
+from pipeline.align.layout.moves import _is_at_rectangle
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.screenshots import Picture, work_shape
+from pipeline.align.pictures.video import Shot
 from tests.pipeline.align.test_rectangle import FRAME, LEFT, SCALE, TOP, VIEWPORT, page
 
 

@@ -8,8 +8,8 @@ import pytest
 import zstandard
 
 from pipeline.align.frame_selection import View, Window, judge
-from pipeline.align.occlusion import covered_mask, small, tighten_mask
-from pipeline.align.screenshots import Picture
+from pipeline.align.pictures.occlusion import covered_mask, small, tighten_mask
+from pipeline.align.pictures.screenshots import Picture
 
 VIEWPORT, SHAPE = (1280, 720), (360, 640)
 SEEN = (slice(0, SHAPE[0]), slice(0, SHAPE[1]))

@@ -4,9 +4,9 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.align.rectangle import exact, features, find, vote
-from pipeline.align.tone import Tone
-from pipeline.align.video import Shot
+from pipeline.align.layout.rectangle import exact, features, find, vote
+from pipeline.align.pictures.tone import Tone
+from pipeline.align.pictures.video import Shot
 
 VIEWPORT, FRAME = (1000, 600), (1280, 720)
 SCALE, LEFT, TOP, ZOOM = 1.15, 40.0, 15.0, 2.0

@@ -9,16 +9,16 @@ import pytest
 import zstandard
 
 from pipeline.align.align_stage import apply_match
+from pipeline.align.clock.scene import Scene
+from pipeline.align.clock.video_clock import ClockSegment
 from pipeline.align.external import TurnMatch
 from pipeline.align.frame_selection import Verdict, View
-from pipeline.align.layout import Layout
-from pipeline.align.position_check import is_in_position
-from pipeline.align.rectangle import Rectangle
+from pipeline.align.layout.layout import Layout
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.position_check import is_in_position
+from pipeline.align.pictures.screenshots import Picture
 from pipeline.align.replacing import cut_pages
-from pipeline.align.scene import Scene
-from pipeline.align.screenshots import Picture
 from pipeline.align.turn_window import TurnWindow
-from pipeline.align.video_clock import ClockSegment
 
 SIZE, SHAPE = (320, 200), (200, 320)
 ROWS = (30, 70, 110, 150)  # where the recording has words

@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.align.explaining import explained
-from pipeline.align.tone import PLAIN, Tone, fit
+from pipeline.align.pictures.explaining import explained
+from pipeline.align.pictures.tone import PLAIN, Tone, fit
 
 WORDS = ("Home", "Prices", "About us", "Sign in", "Search", "Basket", "Help", "News")
 

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from recorder.browser.console import text_of
+from recorder.browser.traffic.console import text_of
 from recorder.building.console_log import ConsoleLog, ConsoleMessage
 from recorder.privacy.secret_values import Secrets
 from schemas import limits

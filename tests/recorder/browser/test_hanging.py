@@ -20,7 +20,7 @@ LONG = 90  # seconds; it takes a tenth of that
 @pytest.fixture(autouse=True)
 def soon(monkeypatch):
     """A page is soon taken to hang."""
-    monkeypatch.setattr(tab, "_SILENT", 3.0)
+    monkeypatch.setattr(tab, "_HANG_TIMEOUT_S", 3.0)
     monkeypatch.setattr(session, "_ANSWERED", 3.0)
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from recorder.browser import network
 from recorder.browser.navigation import Navigations
+from recorder.browser.traffic import network
 from recorder.building.builder import RecordingBuilder
 from recorder.building.recording_clock import RecordingClock
 from tests.support.waiting import wait_until_async

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from playwright.async_api import async_playwright
 
-from pipeline.align.ssim import ssim
+from pipeline.align.pictures.ssim import ssim
 from pipeline.pages.dom import flatten
 from pipeline.pages.rendering import render
 from pipeline.pages.restoring import PAGE_READY

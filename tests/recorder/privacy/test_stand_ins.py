@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from recorder.browser.wire_headers import Hops
+from recorder.browser.traffic.wire_headers import Hops
 from recorder.privacy.exchange_lines import line, stored_line
 from recorder.privacy.har import Exchange, secrets_of
 from recorder.privacy.named_secrets import named_secrets

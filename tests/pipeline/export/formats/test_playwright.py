@@ -13,8 +13,8 @@ import pytest
 
 from pipeline import process
 from pipeline.export import Source, export
-from pipeline.export.formats.playwright_locators import ways
-from pipeline.export.formats.playwright_script import samples
+from pipeline.export.formats.script.playwright_locators import ways
+from pipeline.export.formats.script.playwright_script import samples
 from pipeline.export.source import Options, Tally
 from pipeline.verify import verify
 from recorder import Recording

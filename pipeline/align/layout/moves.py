@@ -10,13 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from pipeline.align.pictures.position_check import is_in_position
+from pipeline.align.pictures.screenshots import Picture
+from pipeline.align.pictures.tone import PLAIN
+from pipeline.align.pictures.video import Shot, Video
+
 from .layout import Layout, LayoutSegment
-from .position_check import is_in_position
 from .rectangle import Rectangle, Vote, exact, features, fit_tone, vote
 from .sampling import Sampled, merge_samples, sample, sample_times
-from .screenshots import Picture
-from .tone import PLAIN
-from .video import Shot, Video
 
 _PROBES = 16  # frames that are asked
 _MAX_GREY_DIFFERENCE = 1.0  # grey level at the mean, within which frames show the same

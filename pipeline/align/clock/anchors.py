@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
+from pipeline.align.layout.layout import Layout
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.screenshots import Picture
+from pipeline.align.pictures.video import Shot
 from schemas.types import State
 
 from .coarse_offset import ShownInterval
-from .layout import Layout
-from .rectangle import Rectangle
-from .screenshots import Picture
-from .video import Shot
 
 _TILE = 32  # pixels at working size
 _TILES = 3

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import cv2
 import numpy as np
 
-from .tone import PLAIN, Tone, dimming, fit
-from .video import Shot
+from pipeline.align.pictures.tone import PLAIN, Tone, dimming, fit
+from pipeline.align.pictures.video import Shot
 
 _FEATURES = 900
 _ITERATIONS = 600

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pipeline.align.layout.layout import Layout
+from pipeline.align.pictures.screenshots import Picture, work_shape
+from pipeline.align.pictures.video import Video
 from recorder import Recording
 
 from .coarse_offset import ShownInterval
-from .layout import Layout
-from .screenshots import Picture, work_shape
-from .video import Video
 
 _NEARBY = 6.0  # seconds
 _SETTLED = 3.0  # seconds in which a page that is nearly in its place may still move

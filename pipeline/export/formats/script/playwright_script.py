@@ -5,6 +5,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from pipeline.export.destinations.destination import Destination
+from pipeline.export.formats import documents, layouts
+from pipeline.export.formats.card import Counted, Counts, Words
 from pipeline.export.grammars.acts import Act, NoForm, Session
 from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
@@ -16,8 +18,6 @@ from schemas import UID_ATTRIBUTE
 from schemas.intents import INTENTS
 from schemas.types import BrowserTurn, Element, Turn, TurnState
 
-from . import documents, layouts
-from .card import Counted, Counts, Words
 from .playwright_locators import frames, literal, ways
 from .playwright_template import HEAD, HELPERS, TAIL
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from pipeline.align.pictures.video import Video
+
 from . import effects, flash
 from .anchors import Anchor, Bracket, Watch
 from .coarse_offset import OffsetInterval
 from .scene import Scene
-from .video import Video
 from .video_clock import VideoClock, fit
 
 _FIRST_MARKS = 36, 120  # marks looked at for the clock, cheapest first, before all are

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from .layout import Layout
-from .video import Video
+from pipeline.align.layout.layout import Layout
+from pipeline.align.pictures.video import Video
 
 _CHANGED = 18  # grey levels by which a pixel of two frames differs where the page does
 _MIN_CHANGED_PIXELS = 6  # such pixels that make a change

@@ -4,10 +4,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from pipeline.align.layout.layout import Layout
+from pipeline.align.layout.rectangle import Rectangle
+from pipeline.align.pictures.video import Shot, Video
+
 from .anchors import Bracket
-from .layout import Layout
-from .rectangle import Rectangle
-from .video import Shot, Video
 
 _AROUND = 1.5  # seconds around the expected moment that are looked at
 _SHARE = 0.7  # of the page that is red in a flash

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .occlusion import covered_mask, small, small_shape
+from pipeline.align.pictures.occlusion import covered_mask, small, small_shape
+from pipeline.align.pictures.screenshots import Picture
+from pipeline.align.pictures.video import Shot, Video
+
 from .rectangle import Rectangle
-from .screenshots import Picture
-from .video import Shot, Video
 
 _SAMPLES = 240  # frames for the rough placing, at least half a second apart
 LONG_VIDEO_S = 300.0  # seconds of video from which on only frames that stand alone are sampled

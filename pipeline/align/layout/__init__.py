@@ -1,0 +1,1 @@
+"""Where the page is in the frames, and when."""

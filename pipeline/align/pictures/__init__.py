@@ -1,0 +1,1 @@
+"""Pictures: screenshots, frames of a video, and what differs between them."""

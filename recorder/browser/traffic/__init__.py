@@ -1,0 +1,1 @@
+"""Network, console and resources of a tab."""
