@@ -57,7 +57,7 @@ def test_what_is_refused_says_why(app, tmp_path):
         (tmp_path / "a.jsonl").write_text(json.dumps(stale) + "\n")
         for refused, status, words in (
                 (lambda: client.apply_annotations(tmp_path / "a.jsonl"), 409, "line 1: This demonstration was changed"),
-                (lambda: client.demonstration("no-such"), 404, "unknown demonstration"),
+                (lambda: client.demonstration("no-such"), 404, "Unknown demonstration"),
                 (lambda: client.edit("rec-1", {"op": "drop"}, 1), 422, "turn"),
                 (lambda: client.set_status("rec-1", "approved", 2), 403, ""),
                 (lambda: next(Client(url, "wrong").demonstrations()), 401, "token")):

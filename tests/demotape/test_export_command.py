@@ -72,7 +72,7 @@ def test_what_is_not_selected_is_counted_by_reason(tmp_path, data):
     (["--format", "weblinx", "--splits", "/nonexistent"], "cannot be read"),
     (["--format", "weblinx", "--candidates", "--scorer", "x"], "sentence-transformers"),
     (["--format", "parquet", "--scorer", "x"], "--scorer requires"),
-    (["--format", "weblinx", "--grammar", "browsergym"], "goes with the format chat or trajectories"),
+    (["--format", "weblinx", "--grammar", "browsergym"], "requires the format chat or trajectories"),
     (["--format", "weblinx", "--endpoint-url", "http://x"], "requires an address")])
 def test_wrong_options(tmp_path, data, options, reason):
     done = run("export", tmp_path / "out", *options, "--data", data)

@@ -69,7 +69,7 @@ def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded
         next_task.take_task(None, None, None, tmp_path / "app")
     with serving(app) as url:
         client = Client(url, tokens["ann"])
-        with pytest.raises(Refused, match="no task is left"):
+        with pytest.raises(Refused, match="No task is left"):
             client.next_task()
         proposed, = client.add_tasks([{"text": "Find lamps", "url": "https://a.example"}])
         assert proposed["state"] == "proposed" and [each["id"] for each in client.tasks()] == [proposed["id"]]
@@ -83,4 +83,4 @@ def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded
         assert [each["objections"] for each in client.tasks(search="chairs")] == [
             [{"who": "ann", "reason": "There are none"}]]
         refused = run("record", "--next", "--headless", "--server", url, "--token", "wrong")
-        assert refused.exit_code == 2 and "unknown token" in refused.output
+        assert refused.exit_code == 2 and "Unknown token" in refused.output

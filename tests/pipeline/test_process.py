@@ -173,7 +173,7 @@ def test_a_scheduler_that_is_not_there(recordings, monkeypatch):
 
 def test_a_video_goes_with_one_recording(recordings):
     code, output = demotape("process", *recordings, "--video", "meeting.mp4")
-    assert code == 2 and "--video goes with one recording" in output
+    assert code == 2 and "--video requires a single recording" in output
 
 
 def test_an_older_demonstration_still_loads(recordings):

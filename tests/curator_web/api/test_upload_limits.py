@@ -101,7 +101,7 @@ def test_a_user_has_only_so_much_unfinished(app, headers):
     for name, more in (("one-more", 1), ("big-0", size)):
         answer = plan(app, headers, name, more, chunk)
         assert answer.status_code == (400 if name == "one-more" else 200)
-    assert "16 GiB are not finished" in plan(app, headers, "one-more", 1, chunk).json["message"]
+    assert "16 GiB are unfinished" in plan(app, headers, "one-more", 1, chunk).json["message"]
     other = {"Authorization": f"Bearer {add_user(app.extensions['demotape'].db, 'bob', 'annotator')}"}
     assert plan(app, other, "other", 1, chunk).status_code == 200
 

@@ -211,7 +211,7 @@ def test_it_goes_where_the_demonstration_goes(db):
     projects.add(db, "other", "Other", LEA)
     moving.move(db, ["rec-1"], "other", LEA)
     assert library.listed(db, name).home == "other" and not training.is_training(db, "rec-1")
-    with pytest.raises(NotAllowed, match="no longer"):
+    with pytest.raises(NotAllowed, match="no longer counted"):
         give(db, name, ANN)
     give(db, "rec-2~t1", ANN)
     assert states(db)["ann"] == "passed"

@@ -131,7 +131,7 @@ def test_proposed_checks_are_kept_undone_and_noted(lea, db):
 
 @pytest.mark.parametrize("content, told", [
     (outcome(EARLY), "passes at the start"), (outcome(WRONG), "fails at the recorded end"),
-    (outcome({"kind": "picture", "picture": "a" * 64}), "no picture aaaa")])
+    (outcome({"kind": "picture", "picture": "a" * 64}), "unknown picture aaaa")])
 def test_checks_that_say_nothing_are_refused(lea, content, told):
     answer = put(lea, content)
     assert answer.status_code == 400 and told in answer.json["message"]
@@ -301,7 +301,7 @@ def test_what_a_form_cannot_say_stays(lea):
                                                        "value": {"type": "string", "patterns": [".*lamp"]}}}
     put(lea, outcome(check))
     page = lea.get(f"{PAGE}?edit=checks.0").text
-    assert "Besides, it is as a string" in page
+    assert "Additional condition: it is as a string" in page
     shown = page.partition('name="includes"')[2].partition(">")[2].partition("</textarea>")[0].removeprefix("\n")
     assert send(lea, op="save", edit="checks.0", css="p#told", includes=shown).status_code == 303
     assert kept(lea) == outcome(check | {"css": "p#told"})

@@ -98,7 +98,7 @@ def test_a_recogniser_that_breaks_is_named(tmp_path, sound, monkeypatch, segment
     video = video_with(tmp_path / "meeting.mp4", [sound])
     with pytest.raises(InputError, match=rf"meeting\.mp4: recogniser 'broken'.*{reason}"):
         transcribe(video, DIGEST, "broken", None, tmp_path)
-    with pytest.raises(InputError, match="recogniser 'none' is unknown; choose one of faster-whisper"):
+    with pytest.raises(InputError, match="unknown recogniser 'none'; choose one of faster-whisper"):
         transcribe(video, DIGEST, "none", None, tmp_path)
 
 

@@ -109,7 +109,7 @@ def test_what_was_said_last_is_counted(tmp_path, source):
 
 
 @pytest.mark.parametrize("format, grammar, reason", [
-    ("webdataset", "weblinx", "goes with the format chat or trajectories"),
+    ("webdataset", "weblinx", "requires the format chat or trajectories"),
     ("chat", "cobol", "weblinx, browsergym, computer-use")])
 def test_wrong_grammars(tmp_path, source, format, grammar, reason):
     with pytest.raises(InputError, match=reason):
