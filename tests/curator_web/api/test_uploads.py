@@ -253,7 +253,7 @@ def test_a_chunk_that_is_too_large_is_refused(app, package):
 def test_an_app_that_takes_no_uploads_says_so(tmp_path, package):
     app = create_app(data_dir=tmp_path / "data")
     answer = Sender(app, "ada", package).plan()
-    assert answer.status_code == 404 and "uploads are disabled" in answer.json["message"]
+    assert answer.status_code == 404 and "Uploads are disabled" in answer.json["message"]
 
 
 def test_user_add_tells_the_token_once(tmp_path):

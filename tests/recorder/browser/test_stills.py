@@ -61,7 +61,7 @@ def test_a_page_may_change_as_soon_as_it_is_painted_and_no_secret_is_seen(site, 
 def test_a_picture_of_a_busy_page_is_waited_for_and_of_one_that_hangs_there_is_none(
         site, tmp_path, monkeypatch, seconds, there):
     if not there:
-        for room, name in ((tab, "_HANG_TIMEOUT_S"), (session, "_ANSWERED"), (tab, "_PAINT_TIMEOUT_S")):  # it is soon taken to hang
+        for room, name in ((tab, "_HANG_TIMEOUT_S"), (session, "_ANSWERED"), (tab, "_PAINT_TIMEOUT_S")):
             monkeypatch.setattr(room, name, 3.0)
     site.pages["/"] = "<!DOCTYPE html><title>Busy</title><p>Busy"
     busy = f"setTimeout(() => {{ const end = Date.now() + 1000 * {seconds}; while (Date.now() < end); }})"

@@ -68,7 +68,7 @@ def test_a_key_is_pressed_to_choose_it_and_then_does_what_it_was_chosen_for(page
         press(page, "ö")
     expect(page.locator("#turns .dropped")).to_have_count(2)
     page.keyboard.press("?")
-    line = page.locator("#help .keys > div", has_text="Drop the turn")
+    line = page.locator("#help .keys > div", has_text="Drop or restore the turn")
     expect(line.locator("kbd")).to_have_text("ö")
     page.get_by_role("link", name="Choose other keys").click()
     page.get_by_role("button", name="Reset to d: Drop or restore the turn").click()

@@ -29,7 +29,7 @@ def test_a_session_is_split_by_keys_and_made_one_again(page, site, demonstration
     expect(page.locator(".caption")).to_contain_text("before the next turn in this tab, submit, which was split off")
     expect(page.locator("#screen-after img")).to_be_visible()
     part = f"{demonstration}~p1"
-    expect(page.locator("#notice")).to_contain_text(f"are now the demonstration {part} now")
+    expect(page.locator("#notice")).to_contain_text(f"are now the demonstration {part}")
     page.get_by_role("link", name=part).click()
     expect(page.locator("h1")).to_have_text("Choose a date")
     assert shown_order(page) == ["t5", "t6"] and current(site.db, part)["recording"] == demonstration
@@ -81,5 +81,5 @@ def test_parts_are_joined_by_keys_with_what_was_done_to_them(page, site, demonst
     page.keyboard.press("Shift+M")
     with saved(page):
         page.get_by_role("button", name="Join", exact=True).click()
-    expect(page.locator("#notice")).to_contain_text("its status is invalid, of this one draft")
+    expect(page.locator("#notice")).to_contain_text("its status is invalid, the status of this one is draft")
     page.problems.clear()  # the browser logs the refusal
