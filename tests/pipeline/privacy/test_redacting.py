@@ -117,7 +117,7 @@ def test_what_is_allowed_stays(tmp_path, source, kind):
     for name, value in SECRETS.items():
         assert (value.encode() in written) == (name == kind)
     assert kind not in summary.redacted and len(summary.redacted) == 3
-    with pytest.raises(InputError, match="--allow name: no kind of personal data"):
+    with pytest.raises(InputError, match="--allow name: unknown kind of personal data"):
         export([source], tmp_path / "out", "weblinx", allow=frozenset({"name"}))
 
 
