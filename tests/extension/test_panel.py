@@ -227,7 +227,7 @@ def test_what_goes_wrong_is_told_and_a_recording_is_discarded_in_two_steps(chrom
         await view.locator("#sign-in-notice", has_text="must begin with https").wait_for()
         await view.locator("#server").fill("http://127.0.0.1:9")
         await view.locator("#sign-in button").click()
-        await view.locator("#sign-in-notice", has_text="Nothing answers").wait_for()
+        await view.locator("#sign-in-notice", has_text="does not respond").wait_for()
         assert await view.locator("#token").input_value() == "x" and await view.locator("#send-needs").is_visible()
         before = len(await chrome.panel.ask("kept"))
         button = view.locator("#kept li").first.locator(".danger")

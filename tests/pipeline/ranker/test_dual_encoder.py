@@ -98,7 +98,7 @@ def test_the_command(shops, base, tmp_path):
 def test_what_it_cannot_do_is_told(shops, base, tmp_path):
     (tmp_path / "things").mkdir()
     (tmp_path / "things" / "mine").write_text("mine")
-    with pytest.raises(InputError, match="things: there is something else than a model"):
+    with pytest.raises(InputError, match="things: contains files that are not a model"):
         train(shops, tmp_path / "things", encoder=Encoder(base))
     assert (tmp_path / "things" / "mine").read_text() == "mine"
     with pytest.raises(InputError, match="--encoder .*: cannot be loaded as a sentence-transformers model"):

@@ -128,7 +128,7 @@ def test_faster_whisper_says_what_it_needs(tmp_path, monkeypatch):
         faster_whisper.load(None)
     with pytest.raises(InputError, match="models are never downloaded"):
         faster_whisper.load("small")
-    with pytest.raises(InputError, match="holds no tokenizer.json"):
+    with pytest.raises(InputError, match="contains no tokenizer.json"):
         faster_whisper.load(str(tmp_path))
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(InputError, match="not a model that faster-whisper can load"):
