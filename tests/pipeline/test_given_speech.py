@@ -97,7 +97,7 @@ def test_subtitles_that_were_changed_are_read_again(recording, video):
     process(recording, video=video)
     path.write_text(VTT.replace("lamps", "chairs"))
     assert heard(process(recording)) == [("instructor", "Find some lamps.")], "what is kept counts"
-    assert "beside the video" in run(recording, "--video", video)
+    assert "using the speech of meeting.vtt beside the video" in run(recording, "--video", video)
     assert heard(process(recording)) == [("instructor", "Find some chairs.")]
 
 

@@ -222,7 +222,7 @@ def test_limits(read, monkeypatch):
     found = read(answers(bytes(1001)), answers(gzipped(bytes(1001)), headers="Content-Encoding: gzip\r\n"), LEFT)
     assert [one.answer() for one in found.exchanges] == [None, None, b"it"]
     assert found.notes == ("record 1: its content is larger than 1000 bytes; it is skipped",
-                           "record 2: its content is larger than 1000 bytes; it is skipped")
+                           "record 2: its content: larger than 1000 bytes; it is skipped")
     monkeypatch.setattr(limits, "ENTRIES", 1)
     assert read(LEFT, LEFT, LEFT).notes == ("record 2: the archive is too large; this record and the rest are skipped",)
     monkeypatch.setattr(limits, "ENTRIES", 5000)

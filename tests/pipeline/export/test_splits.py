@@ -123,7 +123,7 @@ def test_a_leak_is_told_and_nothing_is_exported(tmp_path, sources, rule, monkeyp
 
 
 @pytest.mark.parametrize("content, reason", [
-    ("{", "not JSON"), ('{"test_web": 2}', "test_web: Neither a share"), ('{"valid": 0.9, "test_iid": 0.9}', "valid"),
+    ("{", "not JSON"), ('{"test_web": 2}', "test_web: Must be a share"), ('{"valid": 0.9, "test_iid": 0.9}', "valid"),
     ('{"sites": {}}', "sites"), ('{"websites": {"a": {"country": "x"}}}', "country")])
 def test_a_wrong_rule_is_refused(tmp_path, content, reason):
     (tmp_path / "rule.json").write_text(content)
