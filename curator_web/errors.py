@@ -1,4 +1,4 @@
-"""Errors of the review app that reach a user, besides InputError."""
+"""Errors of the review app that reach a user, in addition to InputError."""
 
 from schemas import DemotapeError, InputError
 

@@ -1,4 +1,4 @@
-"""Where the app keeps its data when nobody says otherwise."""
+"""Default locations of the app's data."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Running agents on recorded tasks: each in an environment of its own, scored by the task's outcome checks."""
+"""Run agents on recorded tasks, each in a separate environment, scored by the task's outcome checks."""
 
 import asyncio
 import importlib

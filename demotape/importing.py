@@ -1,4 +1,4 @@
-"""What others driver over, all the way into the review app: received or converted, processed, imported."""
+"""Import data of other tools into the review app: receive or convert, process, import."""
 
 import os
 from collections.abc import Iterable, Iterator

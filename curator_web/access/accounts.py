@@ -1,4 +1,4 @@
-"""Who asks: a session in the browser, a bearer token elsewhere, or the only person there is.
+"""The account of a request: a browser session, a bearer token, or the only local user.
 
 While the database holds no account, whoever sits at this machine may do everything. From the first account on
 everybody signs in.

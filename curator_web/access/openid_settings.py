@@ -1,4 +1,4 @@
-"""Where people sign in elsewhere (OpenID Connect), if the app is told so."""
+"""Settings of the OpenID Connect provider, if one is configured."""
 
 from dataclasses import dataclass
 from urllib.parse import urlsplit

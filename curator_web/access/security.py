@@ -1,4 +1,4 @@
-"""What protects the app: who may ask (Host), what pages may do (headers), and that changes come from them (CSRF)."""
+"""Protection of the app: allowed hosts, security headers and CSRF."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What views need besides the request: the database, the store and who is asking."""
+"""What views need in addition to the request: database, store and account."""
 
 from dataclasses import dataclass
 

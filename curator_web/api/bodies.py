@@ -1,4 +1,4 @@
-"""What is sent to the API as JSON, read so that no body is a fault of the server's: deep, long numbers, odd text."""
+"""Read JSON bodies so that no body causes a server error: deep nesting, long numbers, invalid text."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The JSON API of judges: a sample that people label without a verdict in sight, and judges held against them."""
+"""The JSON API of judges: a sample that people label without seeing verdicts, and agreement with judges."""
 
 from typing import Any
 

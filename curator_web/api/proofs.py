@@ -1,4 +1,4 @@
-"""The JSON API of proofs: what came of running a demonstration again, and having it run."""
+"""The JSON API of proofs: results of replays, and starting a replay."""
 
 from flask.views import MethodView
 from marshmallow import fields, validate

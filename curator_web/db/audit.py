@@ -1,4 +1,4 @@
-"""Who did what and when: lines that are added and never changed."""
+"""The audit log: append-only lines with user, action and time."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Which errors of a database tell that it is away or has no room, and not that something is wrong with what was asked.
+"""Database errors that mean an outage or a full disk, not a wrong statement.
 
 PostgreSQL tells them by the classes of SQLSTATE (PostgreSQL, "Appendix A. PostgreSQL Error Codes"), or has none where
 the connection itself failed; SQLite by result codes ("Result and Error Codes"), as "no such table" is of the same

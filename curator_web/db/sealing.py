@@ -1,4 +1,4 @@
-"""Secrets of ours that stand sealed in the database, each kind under a key of its own, made of the app's."""
+"""Secrets that are stored encrypted in the database, each kind with its own key."""
 
 import base64
 import hmac

@@ -1,4 +1,4 @@
-"""Changing all demonstrations that a filter finds: a few at once, many as a job."""
+"""Change all demonstrations that a filter finds: a few immediately, many as a job."""
 
 from dataclasses import asdict
 from typing import Any

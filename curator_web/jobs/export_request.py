@@ -1,4 +1,4 @@
-"""What an export is asked for, by the page and by the API: the format, which demonstrations, how they are written."""
+"""The request for an export, from the page or the API: format, selection, options."""
 
 from typing import Any
 

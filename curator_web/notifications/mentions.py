@@ -1,4 +1,4 @@
-"""Names in a text: `@ann` means a member of the project; what else stands behind an @ is text."""
+"""Names in a text: `@ann` mentions a member of the project."""
 
 import re
 from collections.abc import Collection, Iterator

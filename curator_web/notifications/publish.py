@@ -1,4 +1,4 @@
-"""Who is told of what, written in the transaction of what they are told of: members, and nobody of their own deeds."""
+"""Write notifications in the transaction of their cause; nobody is notified of their own actions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""The folder that a backup is: its head, its lists, and what holds one against the other."""
+"""The folder of a backup: its head, its lists, and their verification."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""Copying folders of a storage file by file: several at once, what makes a recording one at the end; and counting."""
+"""Copy folders of a storage file by file, in parallel, the completing file last; and count."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,6 +1,5 @@
-"""A circuit breaker: a service that did not answer is asked by one thread in the background until it does; whoever else
-asks meanwhile is told so at once, and no page waits for it. The server's processes on a machine share what they know by
-a file: one finds out, not each.
+"""A circuit breaker: one background thread probes a service that does not respond; other callers fail immediately. The
+server's processes on a machine share what they know by a file: one finds out, not each.
 """
 
 import threading

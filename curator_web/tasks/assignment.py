@@ -1,4 +1,4 @@
-"""Who does which task next, and what becomes of it: it is recorded, given back, or called not achievable."""
+"""Assign tasks: the next task of a person, and its end: recorded, returned, or not achievable."""
 
 from datetime import UTC, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Tasks of a project: proposed by anybody in it or read from a file, decided by who reviews, nearly the same ones told.
+"""The task bank of a project: proposals, files, decisions, and near-duplicates.
 
 People propose tasks with a few others before them, and who reviews checks each (Mind2Web, section 2.2).
 """

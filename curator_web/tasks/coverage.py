@@ -1,4 +1,4 @@
-"""What of the wanted demonstrations is there: by site, category and difficulty of the tasks."""
+"""Coverage of the wanted demonstrations by site, category and difficulty of the tasks."""
 
 from dataclasses import dataclass
 

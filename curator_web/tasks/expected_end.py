@@ -1,5 +1,4 @@
-"""What is expected at a task's end, and who sees it: who is to do it does not, for what they do should not follow the
-answer, unless a lead of the project switched that on."""
+"""The expected end of a task, and who sees it: not the navigator, unless a lead of the project allows it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

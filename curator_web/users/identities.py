@@ -1,4 +1,4 @@
-"""Who somebody is at an OpenID provider, and which user that is here.
+"""Identities at an OpenID provider, and the users that they belong to.
 
 Known by issuer and subject, which never change (OpenID Connect Core 1.0, section 5.7). An e-mail address links the two
 once: at the first sign-in, if the provider says that it has verified it, to the user of that name.

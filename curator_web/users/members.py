@@ -1,4 +1,4 @@
-"""Who is in a project as what, inside a transaction."""
+"""Members of a project and their roles, inside a transaction."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Who may sign in: a name, a role, and a password for the browser. Programs have tokens (tokens.py)."""
+"""User accounts: name, role, and password for the browser. Programs have tokens (tokens.py)."""
 
 import re
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""What the leads of a project set for it: intents and checks in use, review steps, training, the split rule of its
-exports.
+"""Settings of a project: intents, checks, review steps, training, split rule of exports.
 
 Kept is what is not in use, so that an intent of a later version, or a check of a plug-in that is added, is in use.
 """

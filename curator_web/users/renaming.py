@@ -1,4 +1,4 @@
-"""Another name for a user: in all that tells who did, has or is to do something. The audit log keeps the old one."""
+"""Rename a user, in all rows that name the user. The audit log keeps the old one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Sessions of browsers: what a cookie names counts only as long as it stands here, so that signing out ends copies too.
+"""Browser sessions, valid only while they are in the database, so that signing out ends copies of the cookie.
 
 The cookie holds a random id, the database its SHA-256.
 """

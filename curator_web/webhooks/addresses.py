@@ -1,4 +1,4 @@
-"""Where webhooks may lead: to public addresses, and to networks that who runs the server allows.
+"""Allowed addresses of webhooks: public ones, and networks that the operator allows.
 
 Who names an address may not have the server ask what only the server reaches (server-side request forgery). A name is
 resolved when something is sent, and what was looked at is what is connected to.

@@ -1,5 +1,6 @@
-"""The events that webhooks are told of, written as deliveries in the transaction of what they tell: ids, status, who
-and when; never what was captured or typed."""
+"""Events of webhooks, written as deliveries in the transaction of their cause: ids, status, user and time; never
+captured or typed data.
+"""
 
 import secrets
 from datetime import UTC, datetime

@@ -1,5 +1,5 @@
-"""Sending what waits: in threads of this process, a webhook's deliveries one after the other, so that one that hangs
-holds nobody else. Several processes share the work: a webhook is taken by one of them at a time.
+"""Send pending deliveries: in threads of this process, in order per webhook, so that one that hangs blocks no other.
+Several processes share the work: a webhook is taken by one of them at a time.
 """
 
 import logging

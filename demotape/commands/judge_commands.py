@@ -1,4 +1,4 @@
-"""The command that has models judge recordings, and holds them against what people say."""
+"""The command that asks models to judge recordings, and compares their verdicts with people's."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a recording tells of consent and licence: asked once in a terminal, and kept for the next recordings."""
+"""Consent and licence of a recording: asked once in a terminal, and stored for the next recordings."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What the commands tell a person when they are done."""
+"""Printed summaries of commands."""
 
 from collections import Counter
 from pathlib import Path

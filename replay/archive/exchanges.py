@@ -1,4 +1,4 @@
-"""What was kept of the network, as it is served again: from a recording, a HAR or a WACZ, all alike."""
+"""Recorded exchanges as they are served: read from a recording, a HAR or a WACZ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

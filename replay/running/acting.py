@@ -1,4 +1,4 @@
-"""Does in a page what a turn tells, by trusted input: the same for turns of demonstrations and for action strings."""
+"""Perform a turn in a page by trusted input, for demonstrations and action strings."""
 
 import asyncio
 import tempfile

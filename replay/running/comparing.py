@@ -1,4 +1,4 @@
-"""Holds what a page shows against what was recorded: how alike they are, and a verdict. Pure functions."""
+"""Compare a page with the recorded state: similarity and verdict. Pure functions."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What a demonstration does otherwise than what was recorded: turns that were edited, added, moved or left out."""
+"""Turns in which a demonstration differs from the recording: edited, added, moved or dropped."""
 
 from collections.abc import Sequence
 from typing import Any

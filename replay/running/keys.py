@@ -1,4 +1,4 @@
-"""Types text by trusted keys, as fast as a page takes them, and tells what of a text is to be typed."""
+"""Type text by trusted keys, as fast as a page accepts them."""
 
 import asyncio
 from collections.abc import Awaitable, Iterator

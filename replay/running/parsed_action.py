@@ -1,4 +1,4 @@
-"""What an action string means in a recorded state, and a demonstration that does it there."""
+"""The meaning of an action string in a recorded state, and a demonstration that performs it there."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a run proves of a demonstration."""
+"""The proof of a run."""
 
 from collections.abc import Callable
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What comes of a run: a verdict on each turn, and on the whole."""
+"""The result of a run: a verdict for each turn and for the run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

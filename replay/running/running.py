@@ -1,4 +1,4 @@
-"""Runs a demonstration again, turn by turn, and holds each state against the recorded one.
+"""Replay a demonstration turn by turn, and compare each state with the recorded one.
 
 The run is recorded by the recorder, like a person's session: its states are what is compared.
 """

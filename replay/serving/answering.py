@@ -1,4 +1,4 @@
-"""What a recorded exchange becomes when it is given again: its content, headers and cookies. Pure functions."""
+"""Turn a recorded exchange into a response: content, headers and cookies. Pure functions."""
 
 import base64
 import hashlib

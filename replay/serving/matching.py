@@ -1,4 +1,6 @@
-"""Which recorded exchange answers a request. Pure: nothing is asked, written or run; answers are only looked at."""
+"""Match a request with the recorded exchange that answers it. Pure: nothing is asked, written or run; answers are only
+looked at.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace

@@ -1,5 +1,6 @@
-"""Answers of one address that differ by what a request says besides: a part of a file, HTML for a document and JSON for
-a script, a fragment for htmx. It is a preference: a request that says something else is answered all the same."""
+"""Responses of one address that depend on request headers: ranges, HTML or JSON, fragments for htmx. It is a
+preference: a request that says something else is answered all the same.
+"""
 
 from collections.abc import Iterable
 

@@ -1,5 +1,5 @@
-"""What varies by itself from one run of a page to the next: told by a name, by how a value looks, and by where it
-came from. Pure functions; `ServedValues` reads recorded answers.
+"""Values that differ between runs of a page, recognised by name, appearance and origin. Pure functions; `ServedValues`
+reads recorded answers.
 
 A value that an earlier answer gave comes back in a replay as it was. So a value that differs from such a one was
 chosen, however random it looks: another product, another order. So was a moment that is not the one of the request.

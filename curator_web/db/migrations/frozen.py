@@ -1,4 +1,4 @@
-"""What migrations need of turns and edits: those of version 1 of their format. Frozen: never changed, and imports
+"""Functions on turns and edits that migrations need, as of version 1 of the format. Frozen: never changed, and imports
 nothing of ours, so that a database of any age is migrated the same way whatever becomes of the code.
 
 `fold` is what `pipeline.edits.fold` was, without its checks: what a database holds was checked when it was stored. An

@@ -1,5 +1,6 @@
-"""Which demonstrations of their project a member may not see, yet or at all: the work of others in a pair or in
-training, and the known answers to demonstrations that they have to annotate themselves. Leads see everything."""
+"""Demonstrations that a member may not see: the work of others in a pair or in training, and known answers. Leads see
+everything.
+"""
 
 from collections.abc import Iterable
 from functools import lru_cache

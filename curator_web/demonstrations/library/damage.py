@@ -1,4 +1,4 @@
-"""Demonstrations that cannot be shown or exported: told by name with the reason, so that they stop nothing else.
+"""Demonstrations that cannot be shown or exported, with the reason, so that the others continue.
 
 Old databases and disks hold what is refused today: edits and numbers that cannot be, blobs that are gone.
 """

@@ -1,4 +1,4 @@
-"""What demonstrations are found and counted by: one row a demonstration, facet and value, kept up to date by edits.
+"""Facets for filters and counts: one row per demonstration, facet and value, updated by edits.
 
 | facet | values | count |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Labels: what a lab wants to be told of each demonstration or turn, such as difficulty or success, and how.
+"""Labels that a lab asks for at each demonstration or turn, such as difficulty or success.
 
 A lead defines them for a project; what people then say is an edit like any other.
 """

@@ -1,4 +1,4 @@
-"""Whose a recording is: what somebody sent is theirs, and another's of the same id is kept under an id of its own."""
+"""The owner of a recording: another user's recording with the same id gets an id of its own."""
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError

@@ -1,4 +1,4 @@
-"""What of a demonstration's turns is to check in its project: checks that are in use there, and intents that are not.
+"""Checks and intents that a project uses, applied to a demonstration's turns.
 
 The turns are kept as the pipeline made them, so that a check that is in use again is there again.
 """

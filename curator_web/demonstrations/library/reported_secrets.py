@@ -1,4 +1,4 @@
-"""What all recordings tell of secrets that were typed in them: an export looks for each in every demonstration."""
+"""Digests of secrets that were typed in any recording: an export searches every demonstration for them."""
 
 from sqlalchemy import select
 

@@ -1,4 +1,4 @@
-"""What became of a demonstration in review, as exports tell it: with pseudonyms for people."""
+"""The review state of a demonstration in exports, with pseudonyms for people."""
 
 import hmac
 

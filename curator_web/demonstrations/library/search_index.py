@@ -1,4 +1,4 @@
-"""What the search goes through: id, site and task of each demonstration, in small letters without accents.
+"""The search index: id, site and task of each demonstration, in lower case without accents.
 
 Parts of words are found through their trigrams: in SQLite by an FTS5 table that triggers keep, in PostgreSQL by an
 index of pg_trgm. What is shorter than a trigram is looked for in the texts themselves, as are patterns in SQLite.

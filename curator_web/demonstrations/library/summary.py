@@ -1,4 +1,4 @@
-"""What a list shows of a demonstration, computed from its turns."""
+"""The columns of a list, computed from a demonstration's turns."""
 
 from typing import Any, TypedDict
 

@@ -1,4 +1,4 @@
-"""What was found to be as it may be is not looked through again: to look takes longer than all else of a review page.
+"""Cache of validated turns, because validation takes longer than the rest of a review page.
 
 It is known by a digest of the demonstration as it is now and of the rules, so what is damaged later, or refused by
 newer rules, is found.

@@ -1,4 +1,4 @@
-"""What people say to each other about a demonstration: comments pinned to turns, and questions to who recorded it."""
+"""Comments pinned to turns, and questions to the person who recorded the demonstration."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""How far two people who annotate on their own agree: noted when both have submitted, told by project."""
+"""Agreement of two independent annotations: computed when both are submitted, reported per project."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

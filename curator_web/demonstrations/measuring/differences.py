@@ -1,4 +1,4 @@
-"""What two annotations of one recording differ in, and the edits that make the second's of the first's; pure.
+"""Differences between two annotations of one recording, and the edits that turn the first into the second; pure.
 
 Turns are matched by their ids. What hangs together is one difference: an intent and its arguments, the target of a
 pointer action and where the pointer was, two turns of typing that one of the two merged or split.

@@ -1,4 +1,4 @@
-"""What a lead wants to know of the work: computed from columns, facets and logs, never from turns."""
+"""Figures for leads, computed from columns, facets and logs, never from turns."""
 
 from collections import Counter
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""The same change to many demonstrations, each by itself in small transactions: what cannot be is told, and all else is
-done."""
+"""The same change of many demonstrations, each in its own small transaction; failures are reported."""
 
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet

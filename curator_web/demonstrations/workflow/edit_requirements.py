@@ -1,4 +1,4 @@
-"""What an edit must satisfy besides fitting its demonstration: facts of the recording that the edit refers to.
+"""Facts of the recording that an edit may refer to: pictures, pages, elements, the end of the session.
 
 Recordings are opened in a sandbox, before the demonstration is locked: what an edit refers to in a recording never
 changes.

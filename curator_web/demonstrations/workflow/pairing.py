@@ -1,5 +1,6 @@
-"""What a lead says about pairs: how many demonstrations two people annotate, which ones besides, and which no longer.
-Also the list of pairs, for whoever has to do with them."""
+"""Double annotation as leads configure it: share, additional demonstrations, and end. Also the list of pairs, for
+whoever has to do with them.
+"""
 
 from datetime import UTC, datetime
 from functools import lru_cache

@@ -1,5 +1,4 @@
-"""What a lead says about training: which demonstrations it has, who gets it again, and who needs none; and how far
-each annotator is."""
+"""Training as leads configure it: demonstrations, repetitions, exemptions, and progress of annotators."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

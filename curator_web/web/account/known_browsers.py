@@ -1,5 +1,6 @@
-"""A browser in which somebody has signed in before has a signed cookie that says so: it is counted by itself, so that
-who guesses elsewhere locks nobody out. The cookie opens nothing."""
+"""Signed cookies of browsers with an earlier sign-in: their attempts count separately, so that others cannot lock a
+user out. The cookie opens nothing.
+"""
 
 import secrets
 from datetime import timedelta

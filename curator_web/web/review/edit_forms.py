@@ -1,4 +1,4 @@
-"""Which edit a form of the review page means.
+"""The edit that a form of the review page means.
 
 A form says little, the edit all: what a retarget, a split or another picture brings is read from the recording here.
 What a form lacks or has wrong is found by the edit's schema.

@@ -1,4 +1,4 @@
-"""What was changed in a demonstration: as recorded beside as curated, and the log of edits with who and when."""
+"""The history of a demonstration: recorded beside curated turns, and the log of edits."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The form of one outcome check: what stands in it, and which check a sent form means.
+"""The form of one outcome check: its fields, and the check that a submitted form means.
 
 What a form cannot say (a value of a type, an alternative with a line break) stays in the check as it was, as does all
 that stands in the form as it was shown.

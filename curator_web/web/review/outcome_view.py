@@ -1,4 +1,4 @@
-"""What the page of outcome checks shows: the checks in their places, and the result of them for each session."""
+"""View objects of the page of outcome checks: checks, and their result for each session."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""What the review page shows of a demonstration: plain view objects for the templates."""
+"""View objects of the review page for the templates."""
 
 import hashlib
 import json

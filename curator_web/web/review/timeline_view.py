@@ -1,4 +1,4 @@
-"""What the time line shows of a demonstration: plain numbers for SVG, places in percent of the session's length."""
+"""View objects of the timeline: numbers for SVG, positions in percent of the session's length."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator

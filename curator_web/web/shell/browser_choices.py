@@ -1,4 +1,4 @@
-"""What a person chose in a browser, which it keeps for them in a cookie."""
+"""Choices of a person in a browser, stored in a cookie."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What Prometheus reads at /metrics: requests of all processes, jobs, and whether what is needed is there.
+"""Prometheus metrics at /metrics: requests of all processes, jobs, and the state of services.
 
 Nothing of what was captured or typed is a label: endpoints, kinds and states only, which are few.
 """

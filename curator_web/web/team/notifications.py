@@ -1,5 +1,4 @@
-"""Pages of notifications: all of somebody's, and the way to what each tells of. How many are new stands on every page.
-"""
+"""Pages of notifications: the list, and links to their subjects. How many are new stands on every page."""
 
 from flask import Blueprint, Flask, flash, redirect, render_template, request, url_for
 from flask_babel import gettext as _

@@ -1,4 +1,4 @@
-"""The page of a project's settings, for its leads: each part of it is a form of its own."""
+"""The page of a project's settings, for its leads: one form per section."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Charts as plain numbers for SVG: where each bar stands and how long it is. The templates draw them."""
+"""Charts as numbers for SVG: position and length of each bar. The templates draw them."""
 
 from dataclasses import dataclass
 from datetime import date

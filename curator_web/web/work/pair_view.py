@@ -1,4 +1,4 @@
-"""What the pages of pairs show: rows of the list, and each difference with what both have there, as plain text."""
+"""View objects of double annotation: rows of the list, and each difference with both values."""
 
 import json
 from collections.abc import Iterator
