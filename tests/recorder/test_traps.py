@@ -6,8 +6,10 @@ every row in every place. Each page changes itself in a listener on window that 
 effect is recognised.
 """
 
+import asyncio
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,7 @@ from recorder import Recorder, Recording
 from tests.support.sessions import painted
 from tests.support.trap_table import TRAPS
 from tests.support.traps import InFrame, Trap, line
+from tests.support.waiting import wait_until_async
 
 FIRST = ("<!DOCTYPE html><script>for (const type of ['pointerdown', 'mousedown', 'keydown']) "
          "window.addEventListener(type, event => event.key === 'Control' || "
@@ -55,8 +58,9 @@ async def reached(page: Page, frame: Frame) -> None:
     await frame.wait_for_function("document.hasFocus()")
 
 
-async def go_through(place: str, home: Page, site, rows) -> list[int]:
-    """Do all rows; returns how many tabs each opened."""
+async def go_through(place: str, home: Page, site, rows, settled: Callable[[], Awaitable]) -> list[int]:
+    """Do all rows; returns how many tabs each opened. `settled`: waits until what was done is recorded, as nobody
+    closes a tab within milliseconds of going back in it."""
     counts = []
     for trap in rows:
         site.pages |= {"/": FIRST + trap.page, "/two": "<title>Two</title><h1>Two</h1>",
@@ -68,6 +72,7 @@ async def go_through(place: str, home: Page, site, rows) -> list[int]:
             await here.locator("[autofocus]").focus()
         await trap.user_actions(here)
         await painted(page)
+        await settled()
         opened = [other for other in home.context.pages if other not in known]
         for other in reversed(opened):
             await other.close()
@@ -148,8 +153,11 @@ def test_every_row_has_its_turn_in_one_place_of_the_recorder_and_one_of_the_exte
 async def recorded(context: BrowserContext, place: str, site, folder: Path, rows: list[Trap]) -> list[int]:
     home = context.pages[0] if context.pages else await context.new_page()
     await home.goto(site.origin + "/home")
-    async with Recorder(context, folder):
-        counts = await go_through(place, home, site, rows)
+    async with Recorder(context, folder) as recorder:
+        async def settled() -> None:
+            await wait_until_async(lambda: not any(tab._navigations._one_by_one.locked() for tab in recorder.tabs))
+
+        counts = await go_through(place, home, site, rows, settled)
     return counts
 
 
@@ -188,7 +196,7 @@ def test_the_extension(chrome, site, tmp_path, as_in_a_rested_tab, pytestconfig,
         home = await chrome.context.new_page()
         await home.goto(site.origin + "/home")
         started = await chrome.panel.ask("start", task="test", window=await chrome.panel.window_of(home))
-        counts.extend(await go_through(place, home, site, rows))
+        counts.extend(await go_through(place, home, site, rows, partial(asyncio.sleep, 0)))
         await chrome.panel.ask("stop")
         await chrome.panel.package(started["id"], tmp_path / "rec.zip")
         await home.close()
