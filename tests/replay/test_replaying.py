@@ -203,7 +203,7 @@ def test_a_recording_whose_network_was_not_kept_is_refused(recording_browser, si
 
 
 @pytest.mark.parametrize("action, said", [
-    ("[button] Sign in -> CLICK", "click: "), ("click('nothing')", "no element"), ("click(", "click"),
+    ("[button] Sign in -> CLICK", "click: "), ("click('nothing')", "no visible element"), ("click(", "click"),
     ("[button] Sign out -> CLICK", "no visible elements")])
 def test_what_an_agent_answers_is_done_or_its_fault_is_named(recorded, action, said):
     done = subprocess.run([COMMAND, "replay", "act", "--turn", "2", str(recorded.recording.layout.root), action],

@@ -32,7 +32,8 @@ class BrowserChoice:
     """The browser of this run's tests, which the code under test finds in the environment."""
 
     def __init__(self, everything_in_chromium: bool):
-        self.named = os.environ.get(_VARIABLE)
+        named = os.environ.get(_VARIABLE)
+        self.named = named if named != find_shell() else None  # pytest-xdist's workers inherit what was chosen before
         self._shell = None if everything_in_chromium or self.named else find_shell()
 
     def use(self, chromium: bool) -> None:

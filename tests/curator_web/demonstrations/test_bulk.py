@@ -82,7 +82,7 @@ def test_all_found_is_asked_for_with_its_number_and_changed(app, services):
     given = {"csrf_token": csrf(client, "/"), "all": "1", "id": "rec-5", "decision": "approved", "list.search": "find",
              "list.sort": "turns"}
     page = client.post("/statuses", data=given)
-    assert page.status_code == 200 and "Approve: all 4 found?" in page.text
+    assert page.status_code == 200 and "Approve: all 4 results" in page.text
     assert statuses(services.db).count("approved") == 0
     sent = dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', page.text))
     assert sent["count"] == "4"
@@ -106,7 +106,7 @@ def test_another_number_by_then_is_told_and_nothing_changed(app, services):
     given = {"csrf_token": csrf(client, "/"), "all": "1", "to": "val", "list.status": "submitted", "count": "3"}
     answer = client.post("/assign", data=given)
     assert answer.status_code == 409
-    assert "the filter now matches 4, not the confirmed 3; nothing was changed" in answer.text
+    assert "The filter now matches 4, not the confirmed 3; nothing was changed" in answer.text
     assert 'name="count" value="4"' in answer.text  # and asked anew
     assert {row.assigned_to for row in listed(services.db)} == {None}
     for wrong in ({"list.since": "yesterday"}, {"list.status": "king"}, {"list.search": "nowhere"}, {"to": "nobody"}):
@@ -159,7 +159,7 @@ def test_a_job_has_the_rights_that_who_began_it_has_now(services):
     with pytest.raises(NotAllowed, match="only a lead"):
         bulk_changes.run(db, job_of(), lambda *_: None)
     projects.set_member(db, "main", "lea", None, LEA)
-    with pytest.raises(NotAllowed, match="no member"):
+    with pytest.raises(NotAllowed, match="no longer a member"):
         bulk_changes.run(db, job_of(), lambda *_: None)
     projects.set_member(db, "main", "lea", "lead", LEA)
     assert "approved" not in statuses(db)
@@ -204,7 +204,7 @@ def test_the_api_changes_all_that_is_found(app, services, monkeypatch):
     assert client.post("/api/statuses", json=given | {"found": {"since": "x"}}, headers=lea).status_code == 400
     other = client.post("/api/statuses", json=given | {"count": 5}, headers=lea)
     assert other.status_code == 409 and other.json["message"].startswith(
-        "the filter now matches 4, not the confirmed 5")
+        "The filter now matches 4, not the confirmed 5")
     assert client.post("/api/statuses", json=given, headers=lea).json == {"changed": 4, "refused": 0, "first": []}
     some = {"ids": ["rec-1", "rec-5"], "status": "draft"}
     answer = client.post("/api/statuses", json=some, headers=lea).json

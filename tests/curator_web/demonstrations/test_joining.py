@@ -163,7 +163,7 @@ def test_what_cannot_be_one_is_refused_with_the_reason(db):  # noqa: F811
     do(db, VAL, UNDO)
     do(db, VAL, {"op": "add", "turn": "t6", "after": "t1", "added": {
         "id": "t6", "type": "chat", "timestamp": 0.0, "speaker": "navigator", "utterance": "Hm"}})
-    refused("both contain a turn 't6'", VAL)
+    refused("both have a turn 't6'", VAL)
     do(db, VAL, UNDO)
     projects.add(db, "b", "B", LEA)
     move(db, [PART], "b", LEA)
