@@ -156,7 +156,7 @@
     if (fragment) {
       location.replace("#" + fragment);
       const target = Document.prototype.querySelector.call(document, ":target");
-      for (let at = target; at; at = at.parentElement) position(at, 0, 0);
+      for (let at = target; at; at = at.parentElement) scrollElement(at, 0, 0);
     }
     liftIn(document);
     scrollAll(document);

@@ -298,7 +298,7 @@ def test_comments_are_pinned_answered_and_resolved(db, fill):
                   {"text": "x", "answers": answer.id}, {"text": "x" * 4001}):
         with pytest.raises(InputError):
             add_comment(db, "rec-1", VAL, **wrong)
-    with pytest.raises(InputError, match="answer"):
+    with pytest.raises(InputError, match="reply"):
         resolve(db, answer.id, BOB)
 
 
@@ -316,7 +316,7 @@ def test_after_submitting_the_next_one_opens(app, db, fill):
     assert "Go back to the one before" in client.get(answer.headers["Location"]).text
     answer = client.post("/demonstrations/rec-2/status", data=data, headers={"HX-Request": "true"})
     assert answer.headers["HX-Redirect"] == "/?done=rec-2"
-    assert "There is no work" in client.get("/?done=rec-2").text
+    assert "There is no more work" in client.get("/?done=rec-2").text
 
 
 def test_buttons_are_those_that_one_may_press(app, db, fill):

@@ -266,7 +266,7 @@ def test_an_export_asks_for_what_the_command_can_ask_for(app, services, tmp_path
         "labels": {"size": "s"}}
     lines = archive.read(f"demotape-chat-{job.id}/test_web.jsonl").decode()
     assert "click(uid=" in lines
-    assert "only some: since, websites, labels, intents" in lead.get("/exports").text
+    assert "selection: since, websites, labels, intents" in lead.get("/exports").text
     token = {"X-CSRFToken": lead.get("/api/token").json["token"]}
     asked = {"format": "chat", "until": "2000-01-01", "splits": rule}
     begun = lead.post("/api/exports", json=asked, headers=token)
@@ -289,7 +289,7 @@ def test_an_export_of_nothing_fails_with_the_reason(app, services):
     lead.post("/exports", data=data)
     job = ended(services.jobs, services.jobs.latest("export")[0].id)
     assert job.state == "failed" and "no demonstrations" in job.note.lower()
-    assert "Failed" in lead.get("/exports").text and "1 job</a> failed or waits" in lead.get("/dashboard").text
+    assert "Failed" in lead.get("/exports").text and "1 job</a> failed or is waiting" in lead.get("/dashboard").text
     page = lead.get("/jobs").text
     assert "Failed" in page and f'action="/jobs/{job.id}/again"' in page
     given = {"csrf_token": csrf(lead, "/exports"), "back": "/exports"}

@@ -64,7 +64,7 @@ def test_what_does_not_arrive_is_told_and_nothing_is_taken_away(tmp_path, motos)
     with Proxy(motos) as proxy:
         target = open_store(tmp_path / "cache", blobs, proxy.url)
         proxy.answer = lambda method, name: 403 if method == "PUT" and "/blobs/" in name else None
-        with pytest.raises(DemotapeError, match="do not allow|answers"):
+        with pytest.raises(DemotapeError, match="do not allow|responds"):
             move(db, store, target, remove=True)
         assert store.holds("rec-1") and not open_store(tmp_path / "third", blobs, motos).holds("rec-1")
         proxy.answer = lambda method, name: None

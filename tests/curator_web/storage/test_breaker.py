@@ -29,11 +29,11 @@ def test_another_process_is_told_what_one_found_out(tmp_path, shares):
     one, other = Breaker(lambda: bool(answers), shared), Breaker(lambda: pytest.fail("it is asked by one"), shared)
     one.require_closed(), other.require_closed()
     one.open("it does not answer\nat all")
-    with pytest.raises(StoreUnavailable, match="does not respond"):
+    with pytest.raises(StoreUnavailable, match="does not answer"):
         one.require_closed()
     assert other.is_open == shares
     if shares:
-        with pytest.raises(StoreUnavailable, match="does not respond"):
+        with pytest.raises(StoreUnavailable, match="does not answer"):
             other.require_closed()
     answers.append(True)
     assert wait_until(lambda: not one.is_open and not other.is_open)

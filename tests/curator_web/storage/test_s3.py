@@ -151,7 +151,7 @@ def test_what_is_missing_or_damaged_is_told_and_a_mended_object_is_shown(machine
         s3.put_object(Bucket=BUCKET, Key=f"{prefix}/{key}", Body=content)
         for address in addresses[:2]:
             answer = browser.get(address)
-            assert answer.status_code == 404 and "unknown picture or page" in answer.text
+            assert answer.status_code == 404 and "nknown picture or page" in answer.text
     s3.delete_object(Bucket=BUCKET, Key=f"{prefix}/{key}")
     services.store._cache.forget(key)
     assert browser.get(addresses[0]).status_code == 404

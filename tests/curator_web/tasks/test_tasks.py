@@ -180,7 +180,7 @@ def test_files_of_tasks_are_read(content, wanted):
     (b"", "the column text"), (b"text\n", "no task"), (b"a,b\n1,2\n", "line 1: the column"),
     (b"\xff\xfe", "not UTF-8"), (b"{\n", "line 1: not JSON"),
     (b'{"text": "a"}\n[1]\n', "line 2: not an object"), (b'[{"text": "a"}, 1]', "entry 2: not an object"),
-    (b'[{"text": "a", "url": "__SHOP__"}]', "entry 1, field url: an address"), (b"[" * 100_000, "not JSON"),
+    (b'[{"text": "a", "url": "__SHOP__"}]', "entry 1, field url: must be an address"), (b"[" * 100_000, "not JSON"),
     (b'text,wanted\na,1\nb,many\n', "line 3, field wanted"), (b'{"text": ["a"]}', "line 1, field text"),
     (b'{"a":' * 100_000, "line 1: not JSON"), (b'text\n"' + b"x" * 200_000 + b'"\n', "line 1|line 2")])
 def test_what_is_no_file_of_tasks_is_refused_by_line(content, said):
