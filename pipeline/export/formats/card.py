@@ -9,7 +9,7 @@ from pipeline.export.source import Options, Source, Summary
 from pipeline.export.splits import SPLITS, websites
 
 _ROWS = 50  # rows of a table; of the others only their number is told
-_UNTOLD = "unknown"
+_UNTOLD = "not told"
 _BAR = 20  # blocks of the longest bar
 _LENGTHS = ((0, 10), (11, 20), (21, 50), (51, 100), (101, 200))  # turns of a demonstration, from and to
 _KNOWN = frozenset({"apache-2.0", "mit", "cc0-1.0", "cc-by-4.0", "cc-by-sa-4.0", "cc-by-nc-4.0", "cc-by-nc-sa-4.0",
@@ -111,7 +111,7 @@ def card(counts: Counts, files: Mapping[str, str], options: Options, summary: Su
     parts = ["\n".join([*head, "---"]), _ABOUT.format(
         sizes=counts.sizes(words), about=words.about, version=tool_version(), review=_review(counts))]
     parts += [_table(title, (name, "demonstrations"), _ranked(counter)) for title, name, counter in (
-        ("Actor", "actor", counts.actors), ("Consent to publish", "consent", counts.consents),
+        ("Who acted", "actor", counts.actors), ("Consent to publish", "consent", counts.consents),
         ("Licences of the recordings", "licence", counts.licenses), ("Review", "status", counts.statuses))]
     parts.append(_table("Splits", ("split", "demonstrations", rows),
                         [(split, counts.demonstrations[split], counts.rows[split]) for split in counts.splits()]))
