@@ -131,6 +131,6 @@ def test_a_name_cannot_be_read_in_the_picture(tmp_path, sources):
 def test_what_is_missing_is_named(tmp_path, sources, monkeypatch):
     monkeypatch.setattr(lists, "_PACKAGES", ("faker", "no-such-package"))
     lists.versions.cache_clear()
-    with pytest.raises(InputError, match=r"--names needs no-such-package.*pip install 'demotape\[names\]'"):
+    with pytest.raises(InputError, match=r"--names requires no-such-package.*pip install 'demotape\[names\]'"):
         export(sources, tmp_path / "out", "weblinx", names=True)
     lists.versions.cache_clear()
