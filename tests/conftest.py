@@ -127,7 +127,8 @@ class RecordingBrowser:
 def browser_choice(request) -> Iterator[BrowserChoice]:
     """The browser of a module's tests: the headless shell, or Chromium where the module is marked `chromium`."""
     choice = request.config.stash[BROWSER]
-    choice.use(chromium=request.node.get_closest_marker("chromium") is not None)
+    beside_extension = request.path.parent.name == "extension"  # pages with and without it are compared
+    choice.use(chromium=beside_extension or request.node.get_closest_marker("chromium") is not None)
     yield choice
     choice.use(chromium=False)
 
