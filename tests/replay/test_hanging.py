@@ -26,7 +26,7 @@ def own_browser(recording_browser, tmp_path):
 
 def test_a_run_in_which_a_page_hangs_ends(own_browser, site, tmp_path, monkeypatch):
     site.pages["/"] = PAGE + "<button id=three>three</button>"
-    for room, name, seconds in ((tab, "_SILENT", 3.0), (session, "_ANSWERED", 3.0), (acting, "_STUCK", 8.0)):
+    for room, name, seconds in ((tab, "_HANG_TIMEOUT_S", 3.0), (session, "_ANSWERED", 3.0), (acting, "_STUCK", 8.0)):
         monkeypatch.setattr(room, name, seconds)
 
     async def press(page):

@@ -48,7 +48,7 @@ def test_a_task_and_a_run_are_written_and_read_again(recorded, tmp_path):
     assert json.loads((folder / "agent_response.json").read_text())["task_type"] == "MUTATE"
     assert run("outcome", path, "--task", tasks, "--site", site).exit_code == 0
     unknown = run("outcome", path, "--task", tasks, "--answer", '{"task_type": "MUTATE", "status": "UNKNOWN_ERROR"}')
-    assert unknown.exit_code == 1 and "give it with --site __SHOPPING__=URL" in unknown.stderr
+    assert unknown.exit_code == 1 and "pass it with --site __SHOPPING__=URL" in unknown.stderr
     assert "status is “UNKNOWN_ERROR”, not SUCCESS" in unknown.stdout
 
 

@@ -23,5 +23,5 @@ def test_several_are_asked_about(tmp_path):
     for names in (("meeting.vtt", "meeting.srt"), ("talk.de.vtt", "talk.en.vtt")):
         for name in names:
             (tmp_path / name).touch()
-        with pytest.raises(InputError, match=f"{' and '.join(sorted(names))} choose one with --speech"):
+        with pytest.raises(InputError, match=f"{' and '.join(sorted(names))}; choose one with --speech"):
             sidecar_subtitles(tmp_path / f"{names[0].split('.')[0]}.mp4")
