@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-ASK = ("import json; from demotape.provenance import with_answers; "
+ASK = ("import json; from demotape.commands.provenance import with_answers; "
        "print('told', json.dumps(with_answers({'actor': 'person', 'agent': None, 'consent': None})))")
 
 

@@ -36,7 +36,7 @@ def test_one_line_costs_one_event(broken, line):
     found = broken(4, line)
     assert [event["seq"] for event in found.events] == [event["seq"] for event in whole if event["seq"] != 4]
     assert list(found.broken_lines) == [4] and "line 4: " in found.broken_lines[4]
-    assert found.loss().startswith("1 line of events.jsonl cannot be read and is left out, such as ")
+    assert found.loss().startswith("1 line of events.jsonl cannot be read and is skipped, such as ")
 
 
 def test_whatever_line_is_lost_the_others_become_turns(broken):

@@ -22,7 +22,7 @@ def processes() -> Processes:
     (hostile_work.spin, Allowance(1, 200 << 20, clock=60), "takes more than 1 s of processor time"),
     (hostile_work.swell, ALLOWED, "requires more than 200 MiB of memory"),
     (hostile_work.rest, Allowance(1, 200 << 20, clock=0.3), "takes longer than 0 s"),
-    (hostile_work.crash, ALLOWED, "broke (status -11)"),
+    (hostile_work.crash, ALLOWED, "crashed (status -11)"),
     (hostile_work.shout, ALLOWED, "larger than 1 MiB"),
 ])
 def test_what_takes_too_much_ends_and_the_next_call_is_answered(processes, work, allowance, told):
