@@ -130,14 +130,14 @@ def _is_here(field: fields.Nested, name: str) -> bool:
 def _imports(name: str, body: str) -> str:
     body = re.sub(r'""".*?"""', "", body, flags=re.S)
     lines = ["from datetime import datetime"] if "datetime" in body else []
-    typing = [word for word in ("Any", "Literal", "NotRequired", "TypedDict") if re.search(rf"\b{word}\b", body)]
+    words = set(re.findall(r"\w+", body))
+    typing = [word for word in ("Any", "Literal", "NotRequired", "TypedDict") if word in words]
     lines.append(f"from typing import {', '.join(typing)}\n")
     for other, (_, modules) in MODULES.items():
         if other == name:
             break
         defined = {type_name(schema) for schema in typed_schemas(modules)}
-        used = sorted(word for word in defined if re.search(rf"(?<!class )\b{word}\b(?!\()", body)
-                      and not re.search(rf"^class {word}\(", body, re.M))
+        used = sorted((words & defined) - set(re.findall(r"^class (\w+)", body, re.M)))
         if used:
             lines.append(f"from .{other} import {', '.join(used)}")
     return "\n".join(lines).rstrip("\n") + "\n"

@@ -30,7 +30,7 @@ def main() -> int:
         return 1
     print(f"rerun: {len(failed)} once more, alone", flush=True)
     command = [sys.executable, "-m", "pytest", "--numprocesses", "0", "--last-failed", "--last-failed-no-failures",
-               "none", *sys.argv[1:]]
+               "none", "--continue-on-collection-errors", *sys.argv[1:]]
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     if code == 0:
         print(f"flaky: {' '.join(failed)} ({len(failed)} in all)")

@@ -81,7 +81,7 @@ def test_a_service_that_keeps_some_waiting_keeps_nobody_else(monkeypatch, long, 
             with waiting.acquire("s3://b"):
                 return False
         except StoreUnavailable as error:
-            return f"s3://b: keeps {taken} other requests are waiting" in str(error)
+            return f"s3://b: {taken} other requests are waiting" in str(error)
 
     assert wait_until(refused)
     go_on.set()
