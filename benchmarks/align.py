@@ -31,7 +31,7 @@ from pipeline.align import decode as decode_picture
 from pipeline.align.pictures.ssim import ssim
 from pipeline.turns.folding import fold
 from recorder import Recording
-from schemas.types import BrowserTurn
+from schemas.types.recordings import BrowserTurn
 
 from .faults import Fault, copy, idle
 from .meeting import Meeting, change, film, open_to_view, plan, shown_at

@@ -30,7 +30,7 @@ from recorder.browser import launch
 from schemas import VERSIONS
 from schemas.chromium import find_chromium
 from schemas.files import dump_json
-from schemas.outcome import FORMAT
+from schemas.formats.outcome import FORMAT
 
 from .loaders import environment
 

@@ -28,7 +28,7 @@ from pipeline.turns.folding import fold
 from recorder import Recording
 from recorder.browser import launch as launch_plain
 from recorder.package.receiving import receive
-from schemas.types import BrowserTurn
+from schemas.types.recordings import BrowserTurn
 from tests.support.chrome import Panel, launch
 
 from .driver import WITNESS, Driver

@@ -20,7 +20,7 @@ from pipeline.turns.folding import fold
 from recorder import Recording
 from schemas import RecordingLayout
 from schemas.files import dump_line
-from schemas.types import BrowserTurn, Event
+from schemas.types.recordings import BrowserTurn, Event
 
 LATE = 0.5  # seconds: WebLINX's fault
 _CHANGED = 40  # grey levels: more than the coding of the own video adds

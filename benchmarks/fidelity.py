@@ -26,7 +26,7 @@ from demotape.site import miniwob_folder, serve
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
-from schemas.types import BrowserTurn
+from schemas.types.recordings import BrowserTurn
 
 from . import places
 from .driver import WITNESS, Driver, UserAction

@@ -12,7 +12,7 @@ from pipeline.pages.rendering import Resources, render
 from pipeline.pages.restoring import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recording
-from schemas.types import Box, BrowserTurn
+from schemas.types.recordings import Box, BrowserTurn
 
 _HIT = """([x, y, uid]) => {
   let scope = document, hit = document.elementFromPoint(x, y);

@@ -32,8 +32,8 @@ from recorder import Recording
 from recorder.browser import launch
 from replay.running import running
 from schemas import VERSIONS, InputError
-from schemas.outcome import FORMAT
-from schemas.outcome_types import Outcome
+from schemas.formats.outcome import FORMAT
+from schemas.types.outcome import Outcome
 
 from .miniwob_solving import SOLVERS, solve, unhurried
 from .replay import GOOD, in_folder, of_sessions, record_all, spoil

@@ -17,7 +17,7 @@ from pipeline.outcomes.responses import task_type
 from recorder import Recorder, Recording
 from recorder.browser import launch
 from schemas.layout import RecordingLayout
-from schemas.outcome_types import OutcomeCheck
+from schemas.types.outcome import OutcomeCheck
 
 Line = dict[str, Any]
 _FORM = """<label>Lamp <input name=lamp></label><label>Size <select name=size><option>s<option>m</select></label>

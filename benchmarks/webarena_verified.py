@@ -29,8 +29,8 @@ from pipeline.outcomes.responses import spoken_answer
 from pipeline.outcomes.values import fits
 from recorder import Recording
 from schemas import VERSIONS
-from schemas.outcome import FORMAT
-from schemas.outcome_types import Outcome
+from schemas.formats.outcome import FORMAT
+from schemas.types.outcome import Outcome
 
 from . import webarena_cases, webarena_runs
 from .loaders import environment, run

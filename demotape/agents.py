@@ -24,8 +24,8 @@ from replay.running import running
 from schemas import DemotapeError, InputError
 from schemas.addresses import split_address
 from schemas.files import read_json
-from schemas.outcome import OutcomeSchema
-from schemas.outcome_types import Outcome
+from schemas.formats.outcome import OutcomeSchema
+from schemas.types.outcome import Outcome
 
 _OVERHEAD_S = 300.0  # seconds for all besides the agent: to start a browser, to begin the run, to score it
 RECORDED, IDLE = "recorded", "idle"  # agents of our own: the recorded person, and one that does nothing

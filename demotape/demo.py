@@ -17,7 +17,7 @@ from pipeline.export import FORMATS, export
 from recorder import Recorder
 from recorder.browser import has_display, launch
 from schemas import InputError
-from schemas.types import Demonstration, Provenance
+from schemas.types.recordings import Demonstration, Provenance
 
 from .navigator import TASK, book_flight
 from .site import miniwob_folder, serve

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from recorder.reader import Recording
 from schemas import DemotapeError
-from schemas.proof_types import Proof
-from schemas.types import Demonstration, State
+from schemas.types.proof import Proof
+from schemas.types.recordings import Demonstration, State
 
 _A_TURN, _AT_LEAST = 30.0, 120.0  # seconds that a run may take for each turn, and besides
 

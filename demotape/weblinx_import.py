@@ -15,7 +15,7 @@ from lxml import etree, html
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE, DemonstrationSchema, InputError, limits
 from schemas.files import dump_json, read_inside, reason, validated, write_atomically
-from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, TableRow, Turn, TurnState
+from schemas.types.recordings import Box, BrowserTurn, ChatTurn, Element, Size, TableRow, Turn, TurnState
 from schemas.upgrade import VERSIONS
 
 UID = "data-webtasks-id"

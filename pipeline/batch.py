@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import read_json
-from schemas.types import VideoPlacement
+from schemas.types.recordings import VideoPlacement
 
 from . import cluster, plugins, workers
 from .processing import refresh

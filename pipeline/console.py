@@ -6,7 +6,7 @@ from typing import NotRequired, TypedDict
 from recorder.reader import Recording
 from schemas.addresses import split_address
 from schemas.text import storable
-from schemas.types import ConsoleLine
+from schemas.types.recordings import ConsoleLine
 
 MAX_LINES = 100  # lines that are told
 _SHOWN = 300  # characters of a path

@@ -17,7 +17,7 @@ from recorder.reader import Recording
 from schemas import InputError, limits
 from schemas.addresses import split_address
 from schemas.files import open_inside, read_lines, reason
-from schemas.network import ExchangeSchema
+from schemas.formats.network import ExchangeSchema
 
 MAX_REQUESTS = 100  # requests that are told
 _SHOWN = 300  # characters of a path, and of what else others chose

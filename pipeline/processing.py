@@ -9,9 +9,9 @@ from pathlib import Path
 
 from recorder import Recording
 from schemas import VERSIONS, DemonstrationSchema, InputError, RecordingLayout
-from schemas.demonstration import FORMAT
 from schemas.files import dump_json, read_json, validated, write_atomically
-from schemas.types import Demonstration, VideoPlacement
+from schemas.formats.demonstration import FORMAT
+from schemas.types.recordings import Demonstration, VideoPlacement
 
 from . import align, chat, checks
 from .cache import derived, inputs, process_inputs

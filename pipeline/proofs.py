@@ -7,9 +7,9 @@ from typing import Any
 
 from schemas import InputError, RecordingLayout
 from schemas.files import dump_json, dump_line, read_json, write_atomically
-from schemas.proof import ProofSchema
-from schemas.proof_types import Proof
-from schemas.types import Demonstration, Turn
+from schemas.formats.proof import ProofSchema
+from schemas.types.proof import Proof
+from schemas.types.recordings import Demonstration, Turn
 
 
 def digest(turns: Iterable[Turn]) -> str:

@@ -11,9 +11,9 @@ from pipeline.export.manifest import FORMAT as EXPORT_FORMAT
 from pipeline.export.manifest import MANIFEST, ManifestFile, extra_files, read_manifest, wrong_totals
 from recorder import Recording
 from schemas import DemonstrationSchema, InputError, RecordingLayout, limits
-from schemas.demonstration import FORMAT as DEMONSTRATION_FORMAT
 from schemas.files import open_inside, read_inside, read_json, reason
-from schemas.types import State
+from schemas.formats.demonstration import FORMAT as DEMONSTRATION_FORMAT
+from schemas.types.recordings import State
 
 _CHUNK = 1 << 20  # bytes
 _STATE_BLOBS = ("dom", "elements", "screenshot", "axtree")

@@ -15,10 +15,10 @@ from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema, limits
 from schemas.files import dump_json, read_inside, read_lines, read_versioned, write_atomically
-from schemas.network import ChannelMessageSchema, ExchangeSchema
-from schemas.network_types import ChannelMessage, Exchange
-from schemas.recording import ConsoleLineSchema
-from schemas.types import ChatLine, ConsoleLine, Event, EventData, RecordingManifest, Resource, State
+from schemas.formats.network import ChannelMessageSchema, ExchangeSchema
+from schemas.formats.recording import ConsoleLineSchema
+from schemas.types.network import ChannelMessage, Exchange
+from schemas.types.recordings import ChatLine, ConsoleLine, Event, EventData, RecordingManifest, Resource, State
 
 from . import blobs
 

@@ -13,7 +13,7 @@ from filelock import lock_descriptor
 
 from schemas import InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, reason, write_atomically
-from schemas.types import ChatLine, ConsoleLine, Element, EventData, Resource, State
+from schemas.types.recordings import ChatLine, ConsoleLine, Element, EventData, Resource, State
 
 from .blob_store import Blobs, BlobStore, clear_errors
 

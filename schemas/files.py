@@ -17,7 +17,7 @@ from .upgrade import upgrade, version_of
 if TYPE_CHECKING:
     from marshmallow import Schema
 
-    from .parts import Strict
+    from .formats.parts import Strict
 
 _FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # opening a FIFO waits for no one
 _UNLINKED = getattr(os, "O_NOFOLLOW", 0)
@@ -197,7 +197,7 @@ def read_lines(path: Path, schema: "Strict", version: int, broken: dict[int, str
 def validated(content: Any, schema: "Schema", where: str) -> Any:
     """Validate by a schema; raises InputError with `where` and the first field that is wrong.
 
-    What comes back, here and from all that read, has the schema's type in `schemas.types`.
+    What comes back, here and from all that read, has the schema's type in `schemas.types.recordings`.
     """
     from marshmallow import ValidationError  # whoever has a schema has that; who only keeps files need not wait for it
 

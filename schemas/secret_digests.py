@@ -8,7 +8,7 @@ the digest, one at a time; so it is no protection for a word that everybody gues
 import hashlib
 
 from .shared import SECRET_DIGESTS
-from .types import SecretDigest
+from .types.recordings import SecretDigest
 
 BASE: int = SECRET_DIGESTS["base"]  # of the sum: a polynomial over the bytes, as in the search of Karp and Rabin
 PRIME: int = SECRET_DIGESTS["prime"]

@@ -14,23 +14,23 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from . import backup, demonstration, network, outcome, package, parts, proof, recording
-from .parts import Strict
+from .formats import backup, demonstration, network, outcome, package, parts, proof, recording
+from .formats.parts import Strict
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parent / "types"
 _LINE_LENGTH = 120
 _SCALARS = {fields.String: "str", fields.Float: "float", fields.Integer: "int", fields.Boolean: "bool",
             fields.AwareDateTime: "datetime"}
 # What a written module is about, and the modules whose schemas it types. Later ones may use earlier ones' types.
 MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
-    "network_types": ("a recorded network", (network,)),
-    "outcome_types": ("outcome checks", (outcome,)),
-    "types": ("recordings and demonstrations", (parts, recording, demonstration)),
-    "package_types": ("an extension's package", (package,)),
-    "proof_types": ("a proof", (proof,)),
-    "backup_types": ("a backup", (backup,)),
+    "network": ("a recorded network", (network,)),
+    "outcome": ("outcome checks", (outcome,)),
+    "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
+    "package": ("an extension's package", (package,)),
+    "proof": ("a proof", (proof,)),
+    "backup": ("a backup", (backup,)),
 }
-_ALIASES = {"types": {"JsonObject": "dict[str, Any]  # an object of JSON that no schema describes, or not yet"}}
+_ALIASES = {"recordings": {"JsonObject": "dict[str, Any]  # an object of JSON that no schema describes, or not yet"}}
 _UNIONS = {"BrowserTurn": "Turn = ChatTurn | BrowserTurn"}  # written after the type that completes them
 _DISCRIMINATED = {"ChatTurn", "BrowserTurn"}  # members of a union, told apart by a field with one value
 
@@ -143,8 +143,17 @@ def _imports(name: str, body: str) -> str:
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+def package_source() -> str:
+    """The text of the package's `__init__`: all types, for who needs several."""
+    names = ((name, type_) for name in MODULES
+             for type_ in re.findall(r"^(?:class )?(\w+)(?: =|\()", source(name), re.M))
+    return ('"""Types of the values of all formats. Written by `python -m schemas.write_types` from the schemas."""\n\n'
+            + "".join(f"from .{name} import {type_} as {type_}\n" for name, type_ in sorted(names)))
+
+
 def main() -> None:
     """Write all modules."""
+    (_FOLDER / "__init__.py").write_text(package_source(), encoding="utf-8")
     for name in MODULES:
         (_FOLDER / f"{name}.py").write_text(source(name), encoding="utf-8")
 

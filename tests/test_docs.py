@@ -8,7 +8,8 @@ import pytest
 
 from demotape.cli import main
 from pipeline.checks import KINDS
-from schemas import INTENTS, arguments, backup, demonstration, network, outcome, package, parts, proof, recording
+from schemas import INTENTS
+from schemas.formats import arguments, backup, demonstration, network, outcome, package, parts, proof, recording
 from tests.support.checkout import ROOT
 from tests.support.module_list import DOCUMENT, with_listing
 

@@ -20,8 +20,8 @@ from curator_web.demonstrations.library.replay_proofs import STATES
 from curator_web.demonstrations.listing.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.demonstrations.workflow import editing, workflow
 from schemas import DemonstrationSchema, EditSchema
-from schemas.parts import Strict
-from schemas.types import Demonstration
+from schemas.formats.parts import Strict
+from schemas.types.recordings import Demonstration
 
 from .bodies import Blueprint
 

@@ -10,7 +10,7 @@ from curator_web.access.services import services
 from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets
 from curator_web.jobs.export_request import ExportRequestSchema
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

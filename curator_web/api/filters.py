@@ -10,7 +10,7 @@ from curator_web.access.services import services
 from curator_web.db.models.filter_models import FILTER_NAME_LENGTH
 from curator_web.demonstrations.listing import saved_filters
 from curator_web.demonstrations.listing.listing import read_filter
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

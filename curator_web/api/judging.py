@@ -9,7 +9,7 @@ from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
 from curator_web.demonstrations.listing import judging, verdicts
 from pipeline.judging.judgements import JudgementSchema
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND

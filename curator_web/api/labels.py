@@ -8,7 +8,7 @@ from marshmallow import fields
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
 from curator_web.demonstrations.library import labels
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

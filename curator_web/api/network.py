@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 from curator_web.access.services import services
 from curator_web.demonstrations.library import library
 from curator_web.demonstrations.library.turn_network import ConsoleLines, TurnRequests, console_lines, turn_requests
-from schemas.recording import CONSOLE_KINDS, CONSOLE_LEVELS
+from schemas.formats.recording import CONSOLE_KINDS, CONSOLE_LEVELS
 
 from .bodies import Blueprint
 from .demonstrations import DAMAGED

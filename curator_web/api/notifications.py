@@ -8,7 +8,7 @@ from curator_web.access.accounts import account
 from curator_web.access.services import services
 from curator_web.db.models.notification_models import KINDS
 from curator_web.notifications import reading
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 

@@ -11,8 +11,8 @@ from curator_web.demonstrations.library import library
 from curator_web.demonstrations.workflow import outcomes, workflow
 from curator_web.errors import NotFound
 from curator_web.jobs import outcome_trials
-from schemas.outcome import OutcomeCheckSchema, OutcomeSchema
-from schemas.parts import Strict
+from schemas.formats.outcome import OutcomeCheckSchema, OutcomeSchema
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import DAMAGED, NOT_ALLOWED, NOT_FOUND, STALE, VersionSchema

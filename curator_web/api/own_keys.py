@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 from curator_web.access.accounts import account
 from curator_web.access.services import services
 from curator_web.users import own_keys
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 

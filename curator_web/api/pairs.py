@@ -12,7 +12,7 @@ from curator_web.demonstrations.leases import leases
 from curator_web.demonstrations.library import pairs
 from curator_web.demonstrations.measuring.agreement import agreement
 from curator_web.demonstrations.workflow import pairing
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

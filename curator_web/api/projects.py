@@ -11,7 +11,7 @@ from curator_web.access.services import services
 from curator_web.db.models.core import PROJECT_NAME_LENGTH, ROLES, Project
 from curator_web.jobs import recounts
 from curator_web.users import project_settings, projects
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import NOT_ALLOWED

@@ -8,8 +8,8 @@ from curator_web.access.services import services
 from curator_web.demonstrations.library import library, replay_proofs
 from curator_web.errors import NotFound
 from curator_web.jobs import replays
-from schemas.parts import Strict
-from schemas.proof import ProofSchema
+from schemas.formats.parts import Strict
+from schemas.formats.proof import ProofSchema
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND

@@ -11,7 +11,7 @@ from curator_web.access.services import services
 from curator_web.db.models.task_models import ACCEPTED, CATEGORY_LENGTH, REFUSED, RETURNED, TASK_STATES
 from curator_web.jobs import proposing_tasks
 from curator_web.tasks import assignment, bank, coverage, proposing
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

@@ -14,7 +14,7 @@ from curator_web.demonstrations.listing import comments, deleting, moving
 from curator_web.demonstrations.listing.listing import exact_filter
 from curator_web.demonstrations.workflow import bulk, workflow
 from curator_web.jobs import bulk_changes
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND, SoughtSchema, SummarySchema

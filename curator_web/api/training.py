@@ -10,7 +10,7 @@ from curator_web.access.services import services
 from curator_web.demonstrations.leases import leases, training_attempts
 from curator_web.demonstrations.measuring import differences
 from curator_web.demonstrations.workflow import training
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND

@@ -12,7 +12,7 @@ from curator_web.db.models.core import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
 from curator_web.jobs.upload_service import UploadService, UploadStatus, require_length
 from curator_web.users import projects
-from schemas.parts import SHA256, Strict
+from schemas.formats.parts import SHA256, Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT

@@ -10,7 +10,7 @@ from curator_web.access.services import services
 from curator_web.db.models.webhook_models import DELIVERY_STATES, OFF, ON
 from curator_web.webhooks import addresses
 from curator_web.webhooks.events import EVENTS
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 
 from .bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED

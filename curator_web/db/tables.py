@@ -35,7 +35,7 @@ from sqlalchemy.exc import DataError, IntegrityError, StatementError
 from sqlalchemy.types import UserDefinedType
 
 from curator_web.errors import InputError
-from schemas.backup_types import Column, Table
+from schemas.types.backup import Column, Table
 
 from .columns import UtcTime
 from .database import REVISION

@@ -8,8 +8,8 @@ from curator_web.db.models.core import STATUSES
 from pipeline.export import GRAMMARS, Rule, RuleSchema, Selection, format_names, make_rule
 from pipeline.privacy.finding import KINDS
 from schemas.actors import ACTORS
+from schemas.formats.parts import Strict
 from schemas.intents import BROWSER_INTENTS
-from schemas.parts import Strict
 
 _MAX_ENTRIES = validate.Length(max=100)
 _NAME = validate.Length(min=1, max=200)

@@ -16,7 +16,7 @@ from pipeline.outcomes import session_checks
 from pipeline.sandbox import Allowance, Processes
 from recorder.reader import Recording
 from schemas import limits
-from schemas.outcome_types import Outcome
+from schemas.types.outcome import Outcome
 
 from .queue import Jobs, Step
 

@@ -17,9 +17,9 @@ from curator_web.errors import Conflict, DemotapeError, ErrorText, InputError, N
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account
 from recorder.reader import Recording
-from schemas.proof_types import Proof
-from schemas.types import Demonstration as Turns
-from schemas.types import State
+from schemas.types.proof import Proof
+from schemas.types.recordings import Demonstration as Turns
+from schemas.types.recordings import State
 
 from .queue import Jobs, Step
 

@@ -21,9 +21,9 @@ from curator_web.jobs import upload_service
 from curator_web.storage.files import Files, FolderFiles
 from curator_web.storage.recordings import RecordingStore
 from curator_web.storage.session_key import session_key
-from schemas.backup import FORMAT
-from schemas.backup_types import Backup, BackupFile, BackupFolder, Table
 from schemas.files import dump_json, write_atomically
+from schemas.formats.backup import FORMAT
+from schemas.types.backup import Backup, BackupFile, BackupFolder, Table
 from schemas.upgrade import VERSIONS
 
 from . import backup_folder

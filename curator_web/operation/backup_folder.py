@@ -13,9 +13,9 @@ from filelock import FileLock, Timeout
 from curator_web.errors import InputError
 from curator_web.storage.files import FolderFiles
 from schemas import limits
-from schemas.backup import BackupFolderSchema, BackupSchema
-from schemas.backup_types import Backup, BackupFolder
 from schemas.files import parse, parse_line, read_inside, reason, validated, written_atomically
+from schemas.formats.backup import BackupFolderSchema, BackupSchema
+from schemas.types.backup import Backup, BackupFolder
 
 HEAD, LOCK, KEY, FILES = "backup.json", ".backup", "secret.key", "files.jsonl.zst"
 _LINE = BackupFolderSchema()

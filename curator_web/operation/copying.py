@@ -9,7 +9,7 @@ from typing import TypeVar
 from curator_web.errors import DemotapeError
 from curator_web.storage.files import Files
 from curator_web.storage.recordings import ID
-from schemas.backup import FILE_NAME
+from schemas.formats.backup import FILE_NAME
 
 AT_ONCE = 8
 RECORDING = "recording.json"  # of a recording the last that is written: without it the recording is not there

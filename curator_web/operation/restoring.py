@@ -18,7 +18,7 @@ from curator_web.jobs import upload_service
 from curator_web.storage.recordings import RecordingStore
 from curator_web.storage.session_key import set_session_key
 from curator_web.users import BY_COMMAND
-from schemas.backup_types import Backup, BackupFile, BackupFolder
+from schemas.types.backup import Backup, BackupFile, BackupFolder
 
 from . import backup_folder
 from .backup_folder import KEY

@@ -30,7 +30,7 @@ from curator_web.errors import ErrorText, InputError, NotAllowed, NotFound
 from curator_web.notifications import publish
 from curator_web.users import BY_COMMAND, Account
 from schemas.addresses import split_address
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 from schemas.text import storable
 
 from . import expected_end

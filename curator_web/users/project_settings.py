@@ -19,7 +19,7 @@ from pipeline.checks import UNUSED_INTENT, all_kinds
 from pipeline.export import RuleSchema, make_rule
 from schemas import BROWSER_INTENTS
 from schemas.files import validated
-from schemas.parts import Strict
+from schemas.formats.parts import Strict
 from schemas.text import storable
 
 from .people import Account

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from pipeline.outcomes.checking import CheckResult
     from pipeline.outcomes.evidence import Evidence
     from recorder import Recording
-    from schemas.outcome_types import Outcome, OutcomeCheck
-    from schemas.types import Demonstration
+    from schemas.types.outcome import Outcome, OutcomeCheck
+    from schemas.types.recordings import Demonstration
 
 _WORDS = {True: "holds", False: "does not hold", None: "not decided"}
 
@@ -120,7 +120,7 @@ def _named(check_result: "CheckResult") -> str:
 
 def _read(path: Path) -> "Outcome":
     from schemas.files import read_json
-    from schemas.outcome import OutcomeSchema
+    from schemas.formats.outcome import OutcomeSchema
 
     if not path.is_file():
         raise InputError(f"{path}: no outcome checks; write the file, or create it with --propose")
@@ -133,7 +133,7 @@ def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Out
     the demonstration is run again."""
     from pipeline import refresh
     from schemas.files import dump_json, write_atomically
-    from schemas.outcome import FORMAT
+    from schemas.formats.outcome import FORMAT
 
     layout = recording.layout
     if layout.outcome.exists():

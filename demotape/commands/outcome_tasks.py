@@ -15,7 +15,7 @@ from .terminal import complain, printable
 if TYPE_CHECKING:
     from pipeline.outcomes.evidence import Evidence
     from recorder import Recording
-    from schemas.outcome_types import Outcome
+    from schemas.types.outcome import Outcome
 
 TASK_FORMATS = ("visualwebarena", "webarena-verified")
 

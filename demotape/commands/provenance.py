@@ -10,7 +10,7 @@ from marshmallow import ValidationError
 
 from schemas import InputError
 from schemas.files import read_named, validated
-from schemas.recording import PLAIN_NAME, ProvenanceSchema
+from schemas.formats.recording import PLAIN_NAME, ProvenanceSchema
 
 _LONGEST = 10_000  # bytes of the file
 

@@ -129,7 +129,7 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
         if not as_json:
             _print_proof(recording, proof)
     if as_json:
-        from schemas.proof import ProofSchema
+        from schemas.formats.proof import ProofSchema
 
         click.echo(json.dumps([ProofSchema().dump(proof) for proof in proofs], indent=1))
     if worse:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from schemas import DemotapeError, InputError, RecordingLayout
-from schemas.types import Turn
+from schemas.types.recordings import Turn
 
 if TYPE_CHECKING:
     from pipeline.judging.figures import Figures

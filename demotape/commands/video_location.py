@@ -3,9 +3,9 @@
 from contextlib import suppress
 
 from schemas import InputError
-from schemas.demonstration import VideoPlacementSchema
 from schemas.files import validated
-from schemas.types import VideoPlacement
+from schemas.formats.demonstration import VideoPlacementSchema
+from schemas.types.recordings import VideoPlacement
 
 _SIDES = ("left", "top", "width", "height")
 

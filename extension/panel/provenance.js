@@ -1,7 +1,7 @@
 // Consent to publication and licence: asked once, and stored in every recording.
 
 const KEY = "provenance", ANSWERS = { yes: true, no: false };
-const NAME = /^[\p{L}\p{N}_ .,+:/()-]{1,100}$/u; // what recordings take as a licence (schemas/recording.py)
+const NAME = /^[\p{L}\p{N}_ .,+:/()-]{1,100}$/u; // what recordings take as a licence (schemas/formats/recording.py)
 
 const read = () => JSON.parse(localStorage.getItem(KEY) ?? "null");
 

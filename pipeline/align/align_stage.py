@@ -14,7 +14,7 @@ import numpy as np
 
 from pipeline.context import Context
 from recorder import Recording
-from schemas.types import Demonstration, State, Turn, TurnState
+from schemas.types.recordings import Demonstration, State, Turn, TurnState
 
 from . import own_video
 from .external import LOW, TurnMatch, align

@@ -10,7 +10,7 @@ import numpy as np
 
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.types import Turn, TurnState
+from schemas.types.recordings import Turn, TurnState
 
 from .align_stage import encode
 from .pictures.screenshots import decode, work_shape

@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.context import VideoSpan
 from recorder import Recording
-from schemas.types import Alignment, BrowserTurn, Turn, VideoPlacement
+from schemas.types.recordings import Alignment, BrowserTurn, Turn, VideoPlacement
 
 from .clock.anchors import find_anchors, timeline
 from .clock.clock_setting import USER_ACTIONS, set_clock

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from recorder import Recording
-from schemas.types import BrowserTurn, Turn, TurnState
+from schemas.types.recordings import BrowserTurn, Turn, TurnState
 
 from .pictures.screenshots import is_blank
 from .pictures.video import Video

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from schemas.types import BrowserTurn
+from schemas.types.recordings import BrowserTurn
 
 from .clock.video_clock import ClockSegment
 from .frame_selection import Verdict, View

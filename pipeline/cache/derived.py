@@ -8,7 +8,7 @@ import zstandard
 from pipeline import proofs
 from schemas import InputError, RecordingLayout
 from schemas.files import write_atomically
-from schemas.types import Demonstration
+from schemas.types.recordings import Demonstration
 
 
 def store_derived(layout: RecordingLayout, content: bytes) -> str:

@@ -8,9 +8,9 @@ from typing import Any
 
 from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
-from schemas.demonstration import PROCESSED_FORMAT
 from schemas.files import dump_json, open_named, read_json, reason, write_atomically
-from schemas.types import VideoPlacement
+from schemas.formats.demonstration import PROCESSED_FORMAT
+from schemas.types.recordings import VideoPlacement
 from schemas.upgrade import VERSIONS
 
 from . import derived

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from schemas.types import ChatTurn, Check, Demonstration, Reaction, Turn
+from schemas.types.recordings import ChatTurn, Check, Demonstration, Reaction, Turn
 
 from .log import MINUTE, ChatLine, ChatLog
 from .log import Reaction as ChatReaction

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
 from schemas import InputError
-from schemas.recording import SPEAKERS
+from schemas.formats.recording import SPEAKERS
 
 _WORDS = {
     "instructor": ("instructor", "teacher", "user", "requester", "customer", "client", "human"),

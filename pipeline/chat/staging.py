@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.context import Context
 from recorder import Recording
 from schemas import InputError
-from schemas.types import Demonstration
+from schemas.types.recordings import Demonstration
 
 from .log import ChatLog
 from .merging import merge_chat

@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from pipeline.context import Context
 from schemas import types
-from schemas.types import Demonstration
+from schemas.types.recordings import Demonstration
 
 from . import chat, order, plugged, privacy, screenshots, targets
 from .material import Material

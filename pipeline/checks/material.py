@@ -13,7 +13,7 @@ from pipeline.align import decode
 from pipeline.pages.dom import parse
 from recorder import Recording
 from schemas import InputError, limits
-from schemas.types import BrowserTurn, Edit, Event, TableRow, Turn
+from schemas.types.recordings import BrowserTurn, Edit, Event, TableRow, Turn
 
 _CACHED_BLOBS = 8  # blobs in memory: neighbouring turns often share a state
 _MAX_FRAMES_DEEP = 8

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 
-from schemas.types import BrowserTurn
+from schemas.types.recordings import BrowserTurn
 
 from .material import Finding, Material
 

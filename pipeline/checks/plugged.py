@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipeline import plugins
 from pipeline.plugins import Plugin
 from schemas import types
-from schemas.demonstration import CheckSchema
+from schemas.formats.demonstration import CheckSchema
 
 from .material import Finding, Material
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.align import LOW
-from schemas.types import Box, Edit, Size, TurnState
+from schemas.types.recordings import Box, Edit, Size, TurnState
 
 from .material import Finding, Material
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise, zip_longest
 
 from schemas import INTENTS, UID_ATTRIBUTE
-from schemas.types import Box, BrowserTurn, Size
+from schemas.types.recordings import Box, BrowserTurn, Size
 
 from .material import Finding, Material
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypedDict
 
-from schemas.types import Turn
+from schemas.types.recordings import Turn
 
 from .metrics import chrf, iou
 

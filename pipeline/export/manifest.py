@@ -9,7 +9,7 @@ from typing import IO, Any, NotRequired, TypedDict
 from marshmallow import fields, validate
 
 from schemas.files import parse, read_json
-from schemas.parts import Strict, digest, integer, listing, newest_version, string
+from schemas.formats.parts import Strict, digest, integer, listing, newest_version, string
 from schemas.upgrade import VERSIONS
 
 from .source import Summary

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any
 
-from schemas.types import Turn
+from schemas.types.recordings import Turn
 
 from .source import Source
 from .splits import Rule, websites

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from recorder import Recording
-from schemas.types import Demonstration, SecretDigest, Turn
+from schemas.types.recordings import Demonstration, SecretDigest, Turn
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
 

@@ -21,7 +21,7 @@ from pipeline.plugins import failure
 from schemas import InputError, limits
 from schemas.addresses import split_address
 from schemas.files import parse, read_named
-from schemas.parts import Strict, flag, nested, string
+from schemas.formats.parts import Strict, flag, nested, string
 
 from .plugged import find_split
 from .source import About, Source

@@ -27,7 +27,7 @@ from pipeline.privacy.split import findings_in_runs
 from recorder.pictures import decode_picture
 from schemas import InputError
 from schemas.text import read_well_formed, well_formed
-from schemas.types import Box, Demonstration, TableRow, TurnState
+from schemas.types.recordings import Box, Demonstration, TableRow, TurnState
 
 from .source import Options, Source
 

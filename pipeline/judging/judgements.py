@@ -9,7 +9,7 @@ from marshmallow import post_load, validate
 from pipeline.model_endpoint import NAME_LENGTH
 from schemas import InputError, limits
 from schemas.files import validated
-from schemas.parts import SHA256, Strict, integer, number, string
+from schemas.formats.parts import SHA256, Strict, integer, number, string
 from schemas.text import storable
 
 from .figures import VERDICTS

@@ -12,7 +12,7 @@ from pipeline.export import Source
 from pipeline.export.splits import websites
 from schemas import InputError, limits
 from schemas.files import dump_line, read_named, validated
-from schemas.parts import Strict, flag, string
+from schemas.formats.parts import Strict, flag, string
 
 from .trajectory import open_processed
 

@@ -11,7 +11,7 @@ from marshmallow import validate
 from pipeline.model_endpoint import MAX_ANSWER_BYTES, ModelSettings, ask, request_body
 from schemas import InputError, limits
 from schemas.files import dump_json, parse, read_inside, reason, write_atomically
-from schemas.parts import Strict, integer, number, string
+from schemas.formats.parts import Strict, integer, number, string
 
 from . import prompt
 from .trajectory import Trajectory

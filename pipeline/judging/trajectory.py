@@ -11,7 +11,7 @@ from recorder.pictures import decode_picture
 from schemas import DemonstrationSchema, InputError
 from schemas.files import read_json
 from schemas.text import well_formed
-from schemas.types import Demonstration, State, Turn
+from schemas.types.recordings import Demonstration, State, Turn
 
 WIDTH = 1280  # pixels of a picture that is sent, at most
 QUALITY = 85  # of JPEG

@@ -9,8 +9,8 @@ from copy import deepcopy
 from typing import Any
 
 from schemas import VERSIONS, InputError
-from schemas.outcome import FORMAT
-from schemas.outcome_types import Outcome, OutcomeCheck
+from schemas.formats.outcome import FORMAT
+from schemas.types.outcome import Outcome, OutcomeCheck
 
 CHECKS, CHECKPOINTS = SECTIONS = ("checks", "checkpoints")
 _GONE = "field place: this check no longer exists; reload the page"

@@ -10,7 +10,7 @@ import numpy as np
 
 from schemas import InputError
 from schemas.addresses import split_address
-from schemas.outcome_types import Match, Outcome, OutcomeCheck
+from schemas.types.outcome import Match, Outcome, OutcomeCheck
 
 from .evidence import Evidence, PageState, Request, decoded, fields, said
 from .network_events import event_holds

@@ -17,7 +17,7 @@ import turbohtml
 from recorder.reader import Recording
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.limits import PIXELS
-from schemas.types import State
+from schemas.types.recordings import State
 
 from .texts import Judge
 

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 from schemas.addresses import split_address
-from schemas.outcome_types import Match, OutcomeCheck, Value
+from schemas.types.outcome import Match, OutcomeCheck, Value
 
 from .addresses import Address, address_of
 from .evidence import Evidence, Request

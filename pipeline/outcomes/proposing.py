@@ -9,8 +9,8 @@ import turbohtml
 
 from schemas import UID_ATTRIBUTE
 from schemas.addresses import split_address
-from schemas.outcome_types import Match, OutcomeCheck
-from schemas.types import Turn
+from schemas.types.outcome import Match, OutcomeCheck
+from schemas.types.recordings import Turn
 
 from .checking import check
 from .evidence import Evidence, PageState, Request, fields, said

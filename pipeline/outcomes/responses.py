@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.outcome_types import DataItem, Outcome, OutcomeCheck
+from schemas.types.outcome import DataItem, Outcome, OutcomeCheck
 
 from .folding import Undecided
 from .texts import shorten

@@ -11,8 +11,8 @@ from typing import Any
 
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.outcome_types import Outcome, OutcomeCheck
-from schemas.types import Turn
+from schemas.types.outcome import Outcome, OutcomeCheck
+from schemas.types.recordings import Turn
 
 from . import proposing
 from .checking import score

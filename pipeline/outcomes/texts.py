@@ -10,7 +10,7 @@ import operator
 import re
 from collections.abc import Callable, Sequence
 
-from schemas.outcome_types import Match
+from schemas.types.outcome import Match
 
 from .folding import Undecided
 from .values import fits

@@ -13,7 +13,7 @@ from typing import Any
 import re2
 
 from schemas import InputError
-from schemas.outcome_types import Value
+from schemas.types.outcome import Value
 
 from .addresses import address_of
 from .folding import Undecided, bare, fold_text, is_pattern

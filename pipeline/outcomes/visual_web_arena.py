@@ -11,8 +11,8 @@ from typing import Any
 
 from schemas import VERSIONS, InputError
 from schemas.files import validated
-from schemas.outcome import FORMAT, OutcomeSchema
-from schemas.outcome_types import Match, Outcome, OutcomeCheck
+from schemas.formats.outcome import FORMAT, OutcomeSchema
+from schemas.types.outcome import Match, Outcome, OutcomeCheck
 
 OR = " |OR| "
 AND = " |AND| "

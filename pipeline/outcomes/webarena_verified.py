@@ -13,8 +13,8 @@ import re2
 
 from schemas import VERSIONS, InputError
 from schemas.files import validated
-from schemas.outcome import FORMAT, TASK_TYPES, OutcomeSchema
-from schemas.outcome_types import DataItem, Match, Outcome, OutcomeCheck, Value
+from schemas.formats.outcome import FORMAT, TASK_TYPES, OutcomeSchema
+from schemas.types.outcome import DataItem, Match, Outcome, OutcomeCheck, Value
 
 from .addresses import address_of
 from .folding import Undecided, is_pattern

@@ -6,7 +6,7 @@ from typing import Any
 import re2
 
 from schemas import InputError
-from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
+from schemas.types.outcome import Match, Outcome, OutcomeCheck, Value
 
 from .checking import check as held
 from .checking import unfit

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from schemas.outcome_types import Match, Outcome, OutcomeCheck, Value
+from schemas.types.outcome import Match, Outcome, OutcomeCheck, Value
 
 from .texts import shorten
 

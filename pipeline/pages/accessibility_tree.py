@@ -12,7 +12,7 @@ from playwright.sync_api import Error as PlaywrightError
 from pipeline.context import Context
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError, limits
-from schemas.types import Demonstration, Turn, TurnState
+from schemas.types.recordings import Demonstration, Turn, TurnState
 
 from .offline import limit_memory, offline_browser, restore, set_size
 from .rendering import Resources, render

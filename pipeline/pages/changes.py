@@ -7,7 +7,7 @@ import numpy as np
 
 from recorder.pictures import decode_picture
 from recorder.reader import Recording
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 MAX_AREAS = 6  # rectangles
 _NOISE = 24  # of 255: what a lossy picture, or the edge of a letter drawn again, differs by

@@ -10,8 +10,8 @@ from lxml import etree
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError
 from schemas.files import validated
-from schemas.parts import TableRowSchema
-from schemas.types import TableRow
+from schemas.formats.parts import TableRowSchema
+from schemas.types.recordings import TableRow
 
 from .dom import Element, parse
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy
 
 from schemas import InputError
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 _MIN_CONFIDENCE = 0.3  # of 1: what is read with less is noise
 _LONGEST_SIDE = 4096  # pixels; larger pictures are made smaller before text is looked for in them

@@ -12,7 +12,7 @@ from functools import lru_cache
 import numpy
 
 from schemas import secret_digests
-from schemas.types import SecretDigest
+from schemas.types.recordings import SecretDigest
 
 _MAX_CANDIDATES = 200  # stretches of a demonstration held against one digest: hostile sums must not cost hours
 _PROOFS = 4096  # stretches of which it is remembered whether they are what they look like

@@ -19,7 +19,7 @@ import numpy
 
 from pipeline.pages.dom import Element, Page
 from schemas import REDACTED
-from schemas.types import Box, Demonstration
+from schemas.types.recordings import Box, Demonstration
 
 from . import finding
 from .names.finding import findings as names_in

@@ -14,7 +14,7 @@ from pipeline.export.model_input.history import History
 from pipeline.pages.dom import Page
 from schemas import InputError, limits
 from schemas.files import read_inside
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 # What reading a damaged file meets, besides our own error.
 _FAULTS = (ValueError, LookupError, TypeError, AttributeError)

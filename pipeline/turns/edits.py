@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from schemas import EditSchema, InputError, limits
-from schemas.arguments import ARGUMENTS, PointerArguments
-from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.files import validated
-from schemas.outcome_types import Outcome
-from schemas.types import BrowserTurn, ChatTurn, Edit, Turn
+from schemas.formats.arguments import ARGUMENTS, PointerArguments
+from schemas.formats.demonstration import BrowserTurnSchema, ChatTurnSchema
+from schemas.types.outcome import Outcome
+from schemas.types.recordings import BrowserTurn, ChatTurn, Edit, Turn
 
 from .video_placement import apply_placement
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from schemas.types import State, TurnState
+from schemas.types.recordings import State, TurnState
 
 Known = TypeVar("Known", State, TurnState)
 

@@ -12,7 +12,7 @@ from typing import Any, cast
 from pipeline.context import Context
 from schemas import InputError
 from schemas.shared import SILENT_KEYS
-from schemas.types import BrowserTurn, Demonstration, Element, Event, State, TurnState
+from schemas.types.recordings import BrowserTurn, Demonstration, Element, Event, State, TurnState
 
 from .gestures import Gesture, control_kind, group
 

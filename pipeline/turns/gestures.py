@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from schemas.types import Element, Event
+from schemas.types.recordings import Element, Event
 
 _CHECKABLE = ("checkbox", "radio")
 _PICKED = ("date", "time", "month", "week", "datetime-local", "color", "range")

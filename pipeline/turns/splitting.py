@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.types import BrowserTurn, Edit, Event, Turn
+from schemas.types.recordings import BrowserTurn, Edit, Event, Turn
 
 from .folding import state_of
 

@@ -5,7 +5,16 @@ Video times are seconds since the video's first frame, the others seconds since 
 
 from collections.abc import Iterable
 
-from schemas.types import Alignment, BrowserTurn, Edit, Turn, TurnState, VideoPlacement, VideoSegment, VideoStretch
+from schemas.types.recordings import (
+    Alignment,
+    BrowserTurn,
+    Edit,
+    Turn,
+    TurnState,
+    VideoPlacement,
+    VideoSegment,
+    VideoStretch,
+)
 
 SETTLED = "unsure-in-video"  # the check that a person's word settles
 NOT_SHOWN = "not-in-video"  # the same, where the video shows the turn after all

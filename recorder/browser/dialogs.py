@@ -5,7 +5,7 @@ from typing import Any
 
 from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
-from schemas.types import EventData
+from schemas.types.recordings import EventData
 
 
 def listeners(tab: TabState, observer: TabObserver) -> dict[str, Callable[[dict[str, Any]], None]]:

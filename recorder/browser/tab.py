@@ -15,8 +15,8 @@ from recorder.building.tab_observer import TabObserver
 from recorder.building.tab_state import TabState
 from recorder.devtools.sessions import ProtocolError, Session
 from recorder.media.painted_frames import PaintedFrame
-from schemas.package_types import Message, Snapshot
-from schemas.types import EventData
+from schemas.types.package import Message, Snapshot
+from schemas.types.recordings import EventData
 
 from . import closed_roots, dialogs, pixels
 from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, WORLD, capture_script, ending_script

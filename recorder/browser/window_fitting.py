@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Literal
 
 from recorder.devtools.sessions import Session
-from schemas.types import Size
+from schemas.types.recordings import Size
 
 _MAX_RESIZES = 5  # times that a window is resized in vain: its screen may be too small
 _FRAME_OF_WINDOW = 200  # pixels that a window's tabs, bars and edges take at most

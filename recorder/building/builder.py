@@ -16,9 +16,9 @@ from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter, new_id
 from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import validated
-from schemas.package_types import Message, Unchanged
-from schemas.recording import FORMAT
-from schemas.types import ChatLine, EventData
+from schemas.formats.recording import FORMAT
+from schemas.types.package import Message, Unchanged
+from schemas.types.recordings import ChatLine, EventData
 
 from .closed_tabs import ClosedTabs
 from .console_log import ConsoleLog

@@ -10,7 +10,7 @@ from recorder.privacy.secret_values import Secrets
 from recorder.writer import RecordingWriter
 from schemas import limits
 from schemas.text import well_formed
-from schemas.types import ConsoleLine
+from schemas.types.recordings import ConsoleLine
 
 from .network_log import HOLD
 

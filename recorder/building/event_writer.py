@@ -8,7 +8,7 @@ from recorder.privacy.mhtml import without_secrets
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter
 from schemas.files import dump_line
-from schemas.types import State
+from schemas.types.recordings import State
 
 from .frame_merging import FrameGroup, Path, merge
 from .lost_values import LostValues

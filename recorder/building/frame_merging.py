@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Any, TypedDict, TypeVar
 
 from schemas import UID_ATTRIBUTE, InputError, limits
-from schemas.package_types import FrameEntry
-from schemas.types import Box, EventData, TableRow
+from schemas.types.package import FrameEntry
+from schemas.types.recordings import Box, EventData, TableRow
 
 Path = tuple[int, ...]
 _Target = TypeVar("_Target")  # an element, a row of an element table or None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from recorder.privacy.secret_values import Secrets
-from schemas.types import State, TableRow
+from schemas.types.recordings import State, TableRow
 
 from .frame_merging import merge
 from .tab_state import TabState

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from recorder.writer import NewEvent
 from schemas.addresses import split_address
 from schemas.shared import CONTROLS, DELETION_KEYS, LIVE_LIST, NOT_TYPED_IN, SILENT_KEYS
-from schemas.types import Element
+from schemas.types.recordings import Element
 
 _INTENTS, _TRANSITIONS = LIVE_LIST["intents"], LIVE_LIST["transitions"]
 _JOINED = frozenset(LIVE_LIST["joined"])  # many events in a row on one element are one line

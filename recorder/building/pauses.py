@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import inf
 
 from recorder.media.painted_frames import PaintedFrame
-from schemas.package_types import Message
+from schemas.types.package import Message
 
 
 class Pauses:

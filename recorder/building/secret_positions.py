@@ -5,7 +5,7 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
 
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 _LAG = 0.5  # seconds from what the page was to the frame that shows it, at most: a busy machine is slow
 _AHEAD = 0.05  # seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated

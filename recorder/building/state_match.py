@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, ScreenInterval
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 _DRAWN = 0.03  # seconds from a page's third paint after a change until that is on the screen
 _TOLERANCE_PX = 1.5  # pixels by which offsets and sizes may differ: browsers round them

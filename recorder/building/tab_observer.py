@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from recorder.media.painted_frames import PaintedFrame
-from schemas.package_types import Message, Unchanged
-from schemas.types import EventData
+from schemas.types.package import Message, Unchanged
+from schemas.types.recordings import EventData
 
 from .console_log import ConsoleLog
 from .network_log import NetworkLog

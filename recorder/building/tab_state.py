@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, Literal, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
-from schemas.package_types import Snapshot
-from schemas.types import Box, Point, Size, State, TableRow
+from schemas.types.package import Snapshot
+from schemas.types.recordings import Box, Point, Size, State, TableRow
 
 from .frame_merging import FrameGroup, SnapshotChunks, frame_of, secret_boxes
 from .secret_positions import SecretFieldPositions

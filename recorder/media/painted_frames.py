@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import cv2
 
 from recorder.pictures import decode_picture, pixels_of
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 _MARGIN = 3  # CSS pixels around a secret field that are blackened too
 _COMING = 0.05  # seconds that a painted frame takes to come

@@ -12,8 +12,8 @@ from typing import Any
 
 from schemas import InputError, limits
 from schemas.files import open_named, parse, parse_line, validated
-from schemas.package import LINES, PackageSchema
-from schemas.package_types import PackageLine, PackageManifest, PictureLine
+from schemas.formats.package import LINES, PackageSchema
+from schemas.types.package import PackageLine, PackageManifest, PictureLine
 
 _MANIFEST, _JOURNAL = "manifest.json", "journal.jsonl"
 _PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # of the others zipfile cannot unpack a part

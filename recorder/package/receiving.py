@@ -17,7 +17,7 @@ from recorder.building.tab_state import TabState
 from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import PacketVideo
 from schemas import InputError, limits
-from schemas.package_types import (
+from schemas.types.package import (
     BeginLine,
     ChatLineOfPackage,
     NavigateLine,

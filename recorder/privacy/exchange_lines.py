@@ -3,8 +3,8 @@
 from typing import Any
 from urllib.parse import urldefrag
 
-from schemas.network import RESOURCE_KINDS
-from schemas.network_types import Header
+from schemas.formats.network import RESOURCE_KINDS
+from schemas.types.network import Header
 
 from .har import Exchange, is_text, sent
 from .secret_values import is_secret_name

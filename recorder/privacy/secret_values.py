@@ -15,7 +15,7 @@ from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 from schemas.addresses import split_address
 from schemas.secret_digests import MAX_DIGESTS, digest_entry
 from schemas.shared import REDACTED, SECRETS
-from schemas.types import SecretDigest
+from schemas.types.recordings import SecretDigest
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text

@@ -25,8 +25,8 @@ from replay.running.offline import context_options, give_cookies, give_storage, 
 from replay.serving.server import ReplayServer
 from schemas import DemotapeError, InputError
 from schemas.addresses import split_address
-from schemas.outcome_types import Outcome
-from schemas.types import Provenance, State
+from schemas.types.outcome import Outcome
+from schemas.types.recordings import Provenance, State
 
 _LOADED = 10.0  # seconds that the start page may take
 

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from schemas import InputError, limits
 from schemas.addresses import split_address
 from schemas.files import read_inside, read_named
-from schemas.network import RESOURCE_KINDS
+from schemas.formats.network import RESOURCE_KINDS
 
 from .exchanges import Archive, Channel, Headers, Message, Recorded, header
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.network_types import ChannelMessage, Exchange, Header
+from schemas.types.network import ChannelMessage, Exchange, Header
 
 from .exchanges import Archive, Channel, Headers, Message, Recorded
 from .har_reading import read_har

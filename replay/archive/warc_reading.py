@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from schemas import InputError, limits
 from schemas.files import open_named, read_all, reason
-from schemas.network import RESOURCE_KINDS
+from schemas.formats.network import RESOURCE_KINDS
 
 from .exchanges import Archive, Headers, Recorded, header
 from .warc_records import Record, Records

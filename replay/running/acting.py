@@ -13,7 +13,7 @@ from playwright.async_api import Page
 
 from recorder.devtools.sessions import ProtocolError
 from schemas import REDACTED
-from schemas.types import Element
+from schemas.types.recordings import Element
 
 from .finding import ElementMatch, ElementNotFound, World, box, call_on, find, related
 from .keys import changed, type_text

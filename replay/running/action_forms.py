@@ -1,10 +1,10 @@
 """The actions that WebLINX and BrowserGym have by name: which values each takes, and what it is here. Pure.
 
-A value that a string does not tell is not in the arguments. Beyond those of schemas/demonstration.py there are, as
-some strings tell no more: scroll `dx` and `dy` (by how far, CSS pixels) or `direction` (up or down); tabswitch `place`
-(among the open tabs, from 0); change `values` (several options of a list; `value` may be an option's value or its
-label); drag `to_uid` (the element to drop it on); click `focus_only` (give it the focus, without pressing); upload `x`
-and `y` (where the field is); wait `seconds`.
+A value that a string does not tell is not in the arguments. Beyond those of schemas/formats/demonstration.py there are,
+as some strings tell no more: scroll `dx` and `dy` (by how far, CSS pixels) or `direction` (up or down); tabswitch
+`place` (among the open tabs, from 0); change `values` (several options of a list; `value` may be an option's value or
+its label); drag `to_uid` (the element to drop it on); click `focus_only` (give it the focus, without pressing); upload
+`x` and `y` (where the field is); wait `seconds`.
 """
 
 import re

@@ -12,8 +12,8 @@ from lxml import etree
 from pipeline.pages.dom import Element, parse
 from replay.serving.volatile_values import StableParts, everything_stable, masked
 from schemas import REDACTED
-from schemas.proof import VERDICTS
-from schemas.types import Point
+from schemas.formats.proof import VERDICTS
+from schemas.types.recordings import Point
 
 SAME_SCORE, EQUIVALENT_SCORE = 0.98, 0.85  # likeness of the elements from which on a page is that
 TEXTS = 0.9  # likeness of the texts, numbers aside, of an equivalent page

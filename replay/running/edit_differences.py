@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from schemas.types import Turn
+from schemas.types.recordings import Turn
 
 
 def edit_reasons(recorded: Sequence[Turn], turns: Sequence[Turn]) -> dict[str, str]:

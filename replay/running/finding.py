@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recorder.devtools.sessions import ProtocolError, Session
-from schemas.types import Element
+from schemas.types.recordings import Element
 
 MIN_SCORE = 0.5  # score from 0 to 1 below which nothing is it
 MIN_MARGIN = 0.04  # by which the best must be ahead of the next best

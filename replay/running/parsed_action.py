@@ -6,7 +6,7 @@ from pipeline.export.model_input.set_of_marks import number_marks
 from pipeline.pages.targets import candidates, element_of
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.types import Demonstration, Element, State
+from schemas.types.recordings import Demonstration, Element, State
 
 from .action_forms import ParsedAction
 from .action_strings import parse

@@ -6,9 +6,9 @@ from importlib.metadata import version
 
 from pipeline.proofs import digest
 from schemas import VERSIONS
-from schemas.proof import FORMAT
-from schemas.proof_types import Proof
-from schemas.types import Demonstration
+from schemas.formats.proof import FORMAT
+from schemas.types.proof import Proof
+from schemas.types.recordings import Demonstration
 
 from .running import Result
 

@@ -29,8 +29,8 @@ from replay.archive.reading import read_recording
 from replay.serving.server import ReplayServer
 from replay.serving.volatile_values import everything_stable, not_of_the_page
 from schemas import InputError
-from schemas.proof import VERDICTS
-from schemas.types import Demonstration, Provenance, State
+from schemas.formats.proof import VERDICTS
+from schemas.types.recordings import Demonstration, Provenance, State
 
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, describe_scroll, facts, worst

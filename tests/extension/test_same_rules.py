@@ -14,7 +14,7 @@ from recorder.building.live_list import LiveList
 from recorder.building.secret_positions import SecretFieldPositions
 from recorder.privacy.secret_values import Secrets
 from schemas import INTENTS, REDACTED, UID_ATTRIBUTE
-from schemas.arguments import ARGUMENTS
+from schemas.formats.arguments import ARGUMENTS
 from schemas.secret_digests import sum_of
 from schemas.write_shared import TARGET, script
 from tests.support.checkout import ROOT

@@ -14,7 +14,7 @@ from pipeline.export.states import States
 from replay.running.action_forms import BROWSERGYM, WEBLINX
 from replay.running.action_strings import LONGEST, ParsedAction, parse
 from schemas import UID_ATTRIBUTE, InputError
-from schemas.arguments import ARGUMENTS
+from schemas.formats.arguments import ARGUMENTS
 from schemas.intents import INTENTS
 from tests.support.recording_fixtures import VIEWPORT, make_demonstration, write_recording
 

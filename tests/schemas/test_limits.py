@@ -9,7 +9,7 @@ from marshmallow import ValidationError
 from recorder import Recording
 from schemas import EditSchema, InputError, limits
 from schemas.files import validated
-from schemas.parts import SHA256, SizeSchema
+from schemas.formats.parts import SHA256, SizeSchema
 from tests.support.curator_fixtures import manifest as made_manifest
 
 

@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 
 import schemas
-from schemas import arguments, write_types
-from schemas.parts import Strict
+from schemas import write_types
+from schemas.formats import arguments
+from schemas.formats.parts import Strict
 
-FOLDER = Path(schemas.__file__).parent
+FOLDER = Path(schemas.__file__).parent / "types"
 TYPED_MODULES = [module for _, modules in write_types.MODULES.values() for module in modules]
 SCHEMAS = [schema for module in [*TYPED_MODULES, arguments] for schema in vars(module).values()
            if isinstance(schema, type) and issubclass(schema, Strict)]
@@ -17,6 +18,11 @@ SCHEMAS = [schema for module in [*TYPED_MODULES, arguments] for schema in vars(m
 @pytest.mark.parametrize("name", write_types.MODULES)
 def test_types_are_written_from_the_schemas(name):
     assert (FOLDER / f"{name}.py").read_text(encoding="utf-8") == write_types.source(name), \
+        "python -m schemas.write_types"
+
+
+def test_the_package_names_all_types():
+    assert (FOLDER / "__init__.py").read_text(encoding="utf-8") == write_types.package_source(), \
         "python -m schemas.write_types"
 
 

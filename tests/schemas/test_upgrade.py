@@ -23,8 +23,14 @@ from recorder import Recording, reader
 from recorder.package import package_file as packages
 from recorder.package.receiving import receive
 from schemas import VERSIONS, ChatLineSchema, EditSchema, EventSchema, InputError, RecordingSchema, ResourceSchema
-from schemas.demonstration import BrowserTurnSchema, ChatTurnSchema, DemonstrationSchema, TurnField, TurnStateSchema
-from schemas.package import LINES, PackageSchema
+from schemas.formats.demonstration import (
+    BrowserTurnSchema,
+    ChatTurnSchema,
+    DemonstrationSchema,
+    TurnField,
+    TurnStateSchema,
+)
+from schemas.formats.package import LINES, PackageSchema
 from schemas.upgrade import HEADS, PIECES, STEPS, upgrade
 from tests.support.checkout import ROOT
 from tests.support.kept import DATA

@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline import proofs
 from pipeline.cache import derived
 from schemas import RecordingLayout
-from schemas.proof import FORMAT
+from schemas.formats.proof import FORMAT
 from tests.support.curator_fixtures import screenshot
 
 REASON = "the text <b>Seattle is missing"

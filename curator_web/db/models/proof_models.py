@@ -6,7 +6,7 @@ from sqlalchemy import ForeignKey, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from curator_web.db.columns import ID_LENGTH, Stored
-from schemas.proof_types import Proof
+from schemas.types.proof import Proof
 
 from .core import Base
 

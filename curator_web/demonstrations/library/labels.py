@@ -16,7 +16,7 @@ from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 from schemas import types
 from schemas.files import validated
-from schemas.parts import Strict, listing, string
+from schemas.formats.parts import Strict, listing, string
 from schemas.text import storable
 
 DEMONSTRATION, TURN = SCOPES = ("demonstration", "turn")

@@ -39,9 +39,9 @@ from pipeline.turns.video_placement import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
 from schemas.files import read_json, validated
-from schemas.outcome import OutcomeSchema
-from schemas.outcome_types import Outcome
+from schemas.formats.outcome import OutcomeSchema
 from schemas.text import storable
+from schemas.types.outcome import Outcome
 
 from . import (
     copies,

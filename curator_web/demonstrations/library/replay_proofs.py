@@ -13,8 +13,8 @@ from curator_web.db.models.core import Demonstration
 from curator_web.db.models.proof_models import StoredProof
 from pipeline.proofs import digest
 from schemas import types
-from schemas.proof import VERDICTS
-from schemas.proof_types import Proof, TurnProof
+from schemas.formats.proof import VERDICTS
+from schemas.types.proof import Proof, TurnProof
 
 CHANGED = "changed"
 STATES = (*VERDICTS, CHANGED)

@@ -7,7 +7,7 @@ from curator_web.db.models.core import Demonstration
 from curator_web.errors import DemotapeError
 from curator_web.storage.recordings import RecordingStore
 from pipeline.export import secret_digests_of
-from schemas.types import SecretDigest
+from schemas.types.recordings import SecretDigest
 
 
 def reported_secrets(db: Database, store: RecordingStore) -> tuple[SecretDigest, ...]:

@@ -16,7 +16,7 @@ from recorder.pictures import pixels_of
 from recorder.reader import Recording
 from schemas import limits
 from schemas.files import validated
-from schemas.outcome import OutcomeSchema
+from schemas.formats.outcome import OutcomeSchema
 
 from . import added_actions, outcomes
 

@@ -15,7 +15,7 @@ from curator_web.users import Account
 from pipeline.outcomes import session_checks
 from pipeline.outcomes.session_checks import CheckExamination
 from pipeline.outcomes.wording import describe_check
-from schemas.outcome_types import Outcome, OutcomeCheck
+from schemas.types.outcome import Outcome, OutcomeCheck
 
 MAX_SESSIONS = 200  # sessions that checks are tried on at once
 

@@ -15,7 +15,7 @@ from pipeline.pages.targets import candidates
 from pipeline.turns import splitting
 from recorder.reader import Recording
 from schemas import limits
-from schemas.types import TurnState
+from schemas.types.recordings import TurnState
 
 from . import adding_view, tree
 from .adding_view import Adding, adding

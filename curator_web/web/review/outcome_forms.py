@@ -18,8 +18,8 @@ from pipeline.outcomes.evidence import PageState
 from pipeline.outcomes.wording import describe_match
 from schemas import InputError
 from schemas.files import first_error
-from schemas.outcome import TASK_TYPES, OutcomeCheckSchema
-from schemas.outcome_types import Match, OutcomeCheck
+from schemas.formats.outcome import TASK_TYPES, OutcomeCheckSchema
+from schemas.types.outcome import Match, OutcomeCheck
 
 OR = " || "
 # What can be begun anew, in the order in which it is offered: an attribute is a `text` that looks at one.

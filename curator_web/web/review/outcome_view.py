@@ -13,7 +13,7 @@ from curator_web.demonstrations.workflow import outcomes
 from curator_web.users import Account
 from curator_web.web.shell.display_names import KINDS_OF_CHECK, verdict
 from pipeline.outcomes import wording
-from schemas.outcome_types import Outcome, OutcomeCheck
+from schemas.types.outcome import Outcome, OutcomeCheck
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from curator_web.sandboxed import list_sandboxed, run_sandboxed
 from curator_web.web.shell.display_names import error_words
 from pipeline.outcomes import check_editing, session_checks, wording
 from schemas.files import dump_json, validated
-from schemas.outcome import OutcomeCheckSchema
-from schemas.outcome_types import Outcome, OutcomeCheck
+from schemas.formats.outcome import OutcomeCheckSchema
+from schemas.types.outcome import Outcome, OutcomeCheck
 
 from . import outcome_forms, outcome_view
 from .edit_forms import version_from_form

@@ -22,7 +22,7 @@ from curator_web.web.shell.forms import MODIFIERS
 from pipeline.export import LeftOut
 from pipeline.turns.edits import standing
 from schemas import INTENTS, types
-from schemas.recording import SPEAKERS
+from schemas.formats.recording import SPEAKERS
 
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form

@@ -14,8 +14,8 @@ from curator_web.errors import ErrorText, InputError
 from curator_web.jobs import replays
 from curator_web.web.team.team import ticked
 from recorder.reader import Recording
-from schemas.proof_types import Proof, TurnProof
-from schemas.types import State
+from schemas.types.proof import Proof, TurnProof
+from schemas.types.recordings import State
 
 from .presentation import ReviewView, TurnView
 

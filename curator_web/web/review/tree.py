@@ -20,7 +20,7 @@ from pipeline.pages.dom import Element, parse
 from pipeline.pages.targets import candidates
 from recorder.reader import Recording
 from schemas import UID_ATTRIBUTE
-from schemas.types import TableRow
+from schemas.types.recordings import TableRow
 
 from .presentation import ReviewView
 

@@ -13,7 +13,7 @@ from marshmallow import Schema, fields
 
 from curator_web.errors import ErrorText
 from schemas import InputError, types
-from schemas.arguments import ARGUMENTS
+from schemas.formats.arguments import ARGUMENTS
 
 MODIFIERS = ("Alt", "Control", "Meta", "Shift")
 MULTILINE = ("text", "message")

@@ -15,7 +15,7 @@ from pipeline.align.layout.layout import Layout
 from pipeline.align.layout.rectangle import Rectangle
 from pipeline.align.pictures.screenshots import Picture
 from pipeline.align.pictures.video import Shot
-from schemas.types import State
+from schemas.types.recordings import State
 
 from .coarse_offset import ShownInterval
 

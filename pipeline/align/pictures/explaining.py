@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import cv2
 import numpy as np
 
-from schemas.types import TableRow
+from schemas.types.recordings import TableRow
 
 _LARGEST = 0.05  # of the viewport, that a box may fill: larger ones hold others
 _SMALLEST = 8  # CSS pixels of a box's shorter side

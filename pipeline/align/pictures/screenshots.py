@@ -10,7 +10,7 @@ import zstandard
 from recorder import Recording
 from recorder.pictures import decode_picture
 from schemas import InputError
-from schemas.types import State
+from schemas.types.recordings import State
 
 WORK_WIDTH = 640  # pixels; what differs at half size differs enough
 _BLANK_SPREAD = 1.0  # standard deviation of grey levels under which a picture shows nothing

@@ -10,7 +10,7 @@ from pipeline.export.model_input.prompt import History, answer, build_prompt, in
 from pipeline.export.model_input.set_of_marks import Mark, legend
 from pipeline.export.source import File, Line, Options, Source, Tally
 from schemas.files import dump_line
-from schemas.types import Element, Turn, TurnState
+from schemas.types.recordings import Element, Turn, TurnState
 
 from .card import Counted, Words
 from .lines import Acted, LineFiles

@@ -11,7 +11,7 @@ from pipeline.export.splits import SPLITS
 from pipeline.export.states import States
 from schemas import BROWSER_INTENTS, UID_ATTRIBUTE
 from schemas.files import dump_line
-from schemas.types import Box, BrowserTurn, Size, TurnState
+from schemas.types.recordings import Box, BrowserTurn, Size, TurnState
 
 from . import documents, layouts
 from .card import Counted, Counts, Words

@@ -13,7 +13,7 @@ from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.splits import MIND2WEB, SPLITS
 from schemas import InputError, limits
 from schemas.files import read_inside, reason
-from schemas.types import TurnState
+from schemas.types.recordings import TurnState
 
 from . import documents, layouts
 from .card import Counted, Counts, Words

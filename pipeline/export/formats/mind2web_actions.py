@@ -10,7 +10,7 @@ from pipeline.export.splits import websites
 from pipeline.export.states import States
 from schemas import UID_ATTRIBUTE
 from schemas.intents import INTENTS
-from schemas.types import Element, Point, Turn, TurnState
+from schemas.types.recordings import Element, Point, Turn, TurnState
 
 from .card import Counted
 from .mind2web_cleaning import candidates, clean_page, serialize

@@ -12,7 +12,7 @@ from typing import Any
 from lxml import etree
 
 from pipeline.pages.dom import Page
-from schemas.types import Box, Point, TableRow
+from schemas.types.recordings import Box, Point, TableRow
 
 NODE_ID = "backend_node_id"
 BOX = "bounding_box_rect"

@@ -9,7 +9,7 @@ from pipeline.export.grammars.table import USUAL
 from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import File, Line, Options, Source, Tally
 from schemas.files import dump_line
-from schemas.types import BrowserTurn, Turn
+from schemas.types.recordings import BrowserTurn, Turn
 
 from .card import Counted, Words
 from .lines import Acted, LineFiles

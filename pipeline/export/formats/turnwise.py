@@ -9,7 +9,7 @@ from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.states import States, with_box
 from schemas import UID_ATTRIBUTE
-from schemas.types import BrowserTurn, Element, Turn
+from schemas.types.recordings import BrowserTurn, Element, Turn
 
 from .card import Words
 

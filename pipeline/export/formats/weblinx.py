@@ -16,7 +16,7 @@ from pipeline.export.states import States
 from pipeline.pages.dom import Page
 from schemas.files import dump_json
 from schemas.intents import INTENTS
-from schemas.types import Box, BrowserTurn, Turn, TurnState
+from schemas.types.recordings import Box, BrowserTurn, Turn, TurnState
 
 from . import documents, layouts
 from .card import Counted, Counts, Words

@@ -12,7 +12,7 @@ from pipeline.pages.dom import TAG_ATTRIBUTE, Page
 from pipeline.privacy.redacting import Redactor
 from recorder import Recording
 from schemas.intents import INTENTS
-from schemas.types import Box, BrowserTurn, ChatTurn, Element, Size, Turn
+from schemas.types.recordings import Box, BrowserTurn, ChatTurn, Element, Size, Turn
 
 UID = "data-webtasks-id"
 MAX_HTML = 100_000  # characters of an element's HTML and text in replay.json; the page has all of it

@@ -8,7 +8,7 @@ from pipeline.pages.dom import Page
 from pipeline.privacy.redacting import Redactor
 from recorder import Recording
 from recorder.pictures import size_of
-from schemas.types import Box, Point, Size, Turn
+from schemas.types.recordings import Box, Point, Size, Turn
 
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta")
 

@@ -7,7 +7,7 @@ them). What belongs to the browser's own window, which the picture does not show
 import json
 from collections.abc import Callable, Iterator
 
-from schemas.types import Point
+from schemas.types.recordings import Point
 
 from .acts import Act, NoForm, split_keys
 

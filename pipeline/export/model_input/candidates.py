@@ -5,7 +5,7 @@ from typing import Any
 from lxml import etree
 
 from pipeline.pages.dom import Page
-from schemas.types import Box, Size
+from schemas.types.recordings import Box, Size
 
 from .elements import Element, Query
 from .scorers import Scorer

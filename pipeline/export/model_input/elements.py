@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from schemas.types import Box, Size
+from schemas.types.recordings import Box, Size
 
 _MAX_VALUE = 100  # characters of an attribute
 _MAX_TEXT = 200

@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.export.formats.weblinx_turns import UID
-from schemas.types import Size
+from schemas.types.recordings import Size
 
 from .elements import Query
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from pipeline.pages.dom import Page
 from schemas.intents import INTENTS
-from schemas.types import BrowserTurn, Element, TableRow, TurnState
+from schemas.types.recordings import BrowserTurn, Element, TableRow, TurnState
 
 from .truncation import cut, fit
 

@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.export.source import Line, Options
 from pipeline.pages.dom import Page
 from schemas.files import dump_line
-from schemas.types import Box
+from schemas.types.recordings import Box
 
 from . import candidates
 from .history import History, action

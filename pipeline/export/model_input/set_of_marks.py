@@ -6,7 +6,7 @@ from typing import Any
 import cv2
 import numpy
 
-from schemas.types import Box, Size, TableRow
+from schemas.types.recordings import Box, Size, TableRow
 
 _LINE = 2  # pixels
 _PADDING = 3

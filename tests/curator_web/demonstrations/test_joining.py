@@ -18,7 +18,7 @@ from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.users import projects
 from pipeline.export import export
 from pipeline.verify import verify
-from schemas.outcome import FORMAT
+from schemas.formats.outcome import FORMAT
 from tests.curator_web.demonstrations.test_parts import app, db, facets, ids, seen  # noqa: F401
 from tests.curator_web.demonstrations.test_parts import do as work
 from tests.support.curator_fixtures import TASK

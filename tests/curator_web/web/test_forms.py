@@ -6,7 +6,7 @@ from werkzeug.datastructures import MultiDict
 from curator_web.web.shell.forms import argument_fields, converted, parse_arguments
 from recorder.writer import RecordingWriter
 from schemas import BROWSER_INTENTS, InputError
-from schemas.arguments import ARGUMENTS
+from schemas.formats.arguments import ARGUMENTS
 from tests.support.curator_fixtures import action, manifest, pointer
 
 

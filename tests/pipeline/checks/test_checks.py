@@ -12,8 +12,8 @@ from pipeline.checks import KINDS, Material, find_checks
 from pipeline.privacy import finding
 from pipeline.turns import edits
 from schemas import EditSchema
-from schemas.demonstration import CheckSchema
-from schemas.parts import STALE_REASONS
+from schemas.formats.demonstration import CheckSchema
+from schemas.formats.parts import STALE_REASONS
 from tests.support.recording_fixtures import element, write_recording
 
 

@@ -15,7 +15,7 @@ from pipeline.outcomes.check_editing import (
 from pipeline.outcomes.wording import describe_check, describe_outcome, kind_of
 from schemas import InputError
 from schemas.files import validated
-from schemas.outcome import OutcomeSchema
+from schemas.formats.outcome import OutcomeSchema
 
 A, B, C = ({"kind": "url", "match": {"includes": [[name]]}} for name in "abc")
 

@@ -11,7 +11,7 @@ from pipeline.outcomes.evidence import Evidence, PageState, Request, fields
 from pipeline.outcomes.proposing import propose, refusal_reason
 from schemas import InputError
 from schemas.files import validated
-from schemas.outcome import OutcomeSchema
+from schemas.formats.outcome import OutcomeSchema
 
 
 def picture(shade, size=(80, 60)):

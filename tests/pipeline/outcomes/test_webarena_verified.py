@@ -15,7 +15,7 @@ from pipeline.outcomes.responses import spoken_answer, structured_answer
 from pipeline.outcomes.values import compiled
 from schemas import InputError
 from schemas.files import validated
-from schemas.outcome import OutcomeSchema
+from schemas.formats.outcome import OutcomeSchema
 
 SHOP = "http://127.0.0.1:7770"
 SITES = {"__SHOPPING__": SHOP, "__SHOPPING_ADMIN__": SHOP + "/admin"}

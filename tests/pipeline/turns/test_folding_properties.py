@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from pipeline.turns.folding import fold
 from schemas import EventSchema
-from schemas.demonstration import BrowserTurnSchema
-from schemas.recording import BROWSER_EVENTS, PAGE_EVENTS, RECORDER_EVENTS
+from schemas.formats.demonstration import BrowserTurnSchema
+from schemas.formats.recording import BROWSER_EVENTS, PAGE_EVENTS, RECORDER_EVENTS
 
 ELEMENTS = {
     "field": ("input", {"type": "text"}), "box": ("input", {"type": "checkbox"}), "list": ("select", {}),

@@ -14,7 +14,7 @@ from recorder import Recording, blobs
 from recorder.package.receiving import receive
 from schemas import InputError, limits
 from schemas.files import read_lines
-from schemas.recording import EventSchema
+from schemas.formats.recording import EventSchema
 from tests.support.packages import START, journal, message, pack, snapshot
 
 

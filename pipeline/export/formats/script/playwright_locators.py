@@ -7,7 +7,7 @@ import re
 
 from pipeline.pages.dom import TAG_ATTRIBUTE, Page
 from pipeline.privacy.redacting import has_redactions
-from schemas.types import Element
+from schemas.types.recordings import Element
 
 _ROLE = re.compile(r"[a-z]{1,30}")
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,60}")

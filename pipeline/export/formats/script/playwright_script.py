@@ -16,7 +16,7 @@ from pipeline.privacy.redacting import has_redactions
 from pipeline.turns.first_state import first_state
 from schemas import UID_ATTRIBUTE
 from schemas.intents import INTENTS
-from schemas.types import BrowserTurn, Element, Turn, TurnState
+from schemas.types.recordings import BrowserTurn, Element, Turn, TurnState
 
 from .playwright_locators import frames, literal, ways
 from .playwright_template import HEAD, HELPERS, TAIL

@@ -6,8 +6,8 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
-from .network_types import BrowserAtStart
-from .outcome_types import Outcome
+from .network import BrowserAtStart
+from .outcome import Outcome
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 

@@ -4,9 +4,11 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
-from . import limits
+from schemas import limits
+from schemas.intents import BROWSER_INTENTS
+from schemas.types.recordings import Turn
+
 from .arguments import ARGUMENTS
-from .intents import BROWSER_INTENTS
 from .outcome import OutcomeSchema
 from .parts import (
     SCREENSHOT_SOURCES,
@@ -27,7 +29,6 @@ from .parts import (
     string,
 )
 from .recording import SPEAKERS
-from .types import Turn
 
 FORMAT = "demotape/demonstration"
 PROCESSED_FORMAT = "demotape/processed"

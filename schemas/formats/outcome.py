@@ -5,7 +5,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, pre_load, validate, validates_schema
 
-from . import limits
+from schemas import limits
+
 from .parts import Strict, digest, flag, integer, listing, nested, newest_version, number, string
 
 FORMAT = "demotape/outcome"

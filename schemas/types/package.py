@@ -5,7 +5,7 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 
 from typing import Any, NotRequired, TypedDict
 
-from .types import Box, Element, EventData, Point, Provenance, SecretDigest, Size
+from .recordings import Box, Element, EventData, Point, Provenance, SecretDigest, Size
 
 
 class PackageFile(TypedDict):

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
-from . import limits
-from .upgrade import VERSIONS
+from schemas import limits
+from schemas.upgrade import VERSIONS
 
 SHA256 = validate.Regexp(r"^[0-9a-f]{64}$(?!\n)", error="Not a SHA-256 in lower-case hexadecimal.")
 SCREENSHOT_STATUSES = ("good", "broken")

@@ -7,7 +7,8 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, validate
 
-from . import limits
+from schemas import limits
+
 from .parts import (
     STALE_REASONS,
     BoxSchema,

@@ -4,8 +4,10 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from . import limits
-from .actors import ACTORS
+from schemas import limits
+from schemas.actors import ACTORS
+from schemas.secret_digests import LONGEST, MAX_DIGESTS, PRIME
+
 from .network import browser_at_start
 from .parts import (
     STALE_REASONS,
@@ -25,7 +27,6 @@ from .parts import (
     string,
     wall_clock,
 )
-from .secret_digests import LONGEST, MAX_DIGESTS, PRIME
 
 FORMAT = "demotape/recording"
 STATUSES = ("recording", "complete", "recovered")

@@ -1,0 +1,1 @@
+"""The schemas: what every file and message looks like, field by field."""
