@@ -34,8 +34,8 @@ from playwright.async_api import Error as PlaywrightError
 from recorder import Recorder
 from recorder.browser import launch
 
-from .driver import WITNESS, Driver
-from .offline import compare
+from .driving.driver import WITNESS, Driver
+from .driving.offline import compare
 
 _VIEWPORT: ViewportSize = {"width": 1280, "height": 720}
 _NAME, _PASSWORD, _MAIL = "ada", "Engine-1843-x", "ada@example.org"

@@ -42,7 +42,7 @@ from pipeline.export.manifest import read_manifest
 from pipeline.export.source import Tally
 from recorder import Recording
 
-from .sessions import record_sessions
+from .driving.sessions import record_sessions
 
 _BUCKET = "bench"
 _KEYS = {"AWS_ACCESS_KEY_ID": "bench", "AWS_SECRET_ACCESS_KEY": "bench", "AWS_DEFAULT_REGION": "us-east-1"}

@@ -31,9 +31,9 @@ from recorder.package.receiving import receive
 from schemas.types.recordings import BrowserTurn
 from tests.support.chrome import Panel, launch
 
-from .driver import WITNESS, Driver
-from .offline import compare
-from .places import FLIP
+from .driving.driver import WITNESS, Driver
+from .driving.offline import compare
+from .driving.places import FLIP
 
 _PACE = 0.1  # seconds between two actions
 _VIEWPORT = (800, 600)

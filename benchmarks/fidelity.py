@@ -5,9 +5,9 @@
 A seeded random driver acts with trusted input on pages of the package miniwob and on larger pages of Debian's
 python3-doc, and keeps its own log. Printed: recall, precision, order and element agreement of the folded turns; the
 share of presses on a page that flips at once, at 10 a second, in five places, whose DOM and screenshot show the state
-before, and of good screenshots that show the target in its box when it was just scrolled to (`benchmarks/places.py`);
-and how every kept DOM, rendered offline in a fresh browser without network, agrees with its screenshot (SSIM) and its
-target's box.
+before, and of good screenshots that show the target in its box when it was just scrolled to
+(`benchmarks/driving/places.py`); and how every kept DOM, rendered offline in a fresh browser without network, agrees
+with its screenshot (SSIM) and its target's box.
 """
 
 import argparse
@@ -28,9 +28,9 @@ from recorder import Recorder, Recording
 from recorder.browser import launch
 from schemas.types.recordings import BrowserTurn
 
-from . import places
-from .driver import WITNESS, Driver, UserAction
-from .offline import compare
+from .driving import places
+from .driving.driver import WITNESS, Driver, UserAction
+from .driving.offline import compare
 
 _PACE = 0.1  # seconds between two actions
 _VIEWPORT: ViewportSize = {"width": 500, "height": 400}

@@ -35,9 +35,9 @@ from schemas import VERSIONS, InputError
 from schemas.formats.outcome import FORMAT
 from schemas.types.outcome import Outcome
 
-from .miniwob_solving import SOLVERS, solve, unhurried
-from .replay import GOOD, in_folder, of_sessions, record_all, spoil
-from .replay_sessions import record
+from .driving.miniwob_solving import SOLVERS, solve, unhurried
+from .replay.run import GOOD, in_folder, of_sessions, record_all, spoil
+from .replay.sessions import record
 
 _SOLVED = "miniwob-"  # begins the names of sessions that MiniWoB gave a reward
 _REWARD = "#reward-last"

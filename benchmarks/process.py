@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .sessions import record_sessions
+from .driving.sessions import record_sessions
 
 _SESSIONS = 4
 _DEMOTAPE = Path(sys.executable).parent / "demotape"

@@ -24,7 +24,7 @@ from pipeline.export import Source, export
 from recorder import Recorder, Recording
 from recorder.browser import launch
 
-from .driver import WITNESS, Driver
+from .driving.driver import WITNESS, Driver
 from .fidelity import docs_folder
 
 _VIEWPORT: ViewportSize = {"width": 1280, "height": 720}

@@ -1,6 +1,6 @@
 """A small run of `python -m benchmarks.hostile`: hostile input by rules against the real server, commands, browser."""
 
-from benchmarks.hostile import GOALS, run
+from benchmarks.hostile.run import GOALS, run
 
 
 def test_hostile_input_breaks_runs_and_reaches_nothing():

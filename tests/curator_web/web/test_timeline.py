@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from benchmarks.faults import copy
+from benchmarks.align.faults import copy
 from curator_web import create_app
 from curator_web.demonstrations.library import library
 from curator_web.demonstrations.workflow.workflow import change_status

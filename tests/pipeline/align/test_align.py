@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.align import acting, check_pictures, check_times
-from benchmarks.faults import copy
-from benchmarks.meeting import Meeting, Move, Spell, film
+from benchmarks.align.faults import copy
+from benchmarks.align.meeting import Meeting, Move, Spell, film
+from benchmarks.align.run import acting, check_pictures, check_times
 from curator_web.storage.recordings import RecordingStore
 from demotape.cli import main
 from pipeline import process

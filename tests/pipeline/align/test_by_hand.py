@@ -5,8 +5,8 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from benchmarks.align import acting
-from benchmarks.faults import copy
+from benchmarks.align.faults import copy
+from benchmarks.align.run import acting
 from demotape.cli import main
 from pipeline import process
 from pipeline.processing import refresh

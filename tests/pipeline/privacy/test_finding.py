@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from benchmarks.privacy import score
-from benchmarks.privacy_corpus import PATTERNED, samples
+from benchmarks.privacy.corpus import PATTERNED, samples
+from benchmarks.privacy.run import score
 from pipeline.privacy import finding
 
 HOSTILE = ("eyJaaaa.", "1", "1 ", " ", "@", "a.", "a@", "+1 ", "(212) ", "DE89", "password ", "password:",

@@ -1,6 +1,6 @@
 """Label Studio's tasks: what the labelling interface asks for, rectangles in percent, a list that is JSON.
 
-`python -m benchmarks.label_studio_import` imports them into Label Studio itself.
+`python -m benchmarks.label_studio.import_export` imports them into Label Studio itself.
 """
 
 import json

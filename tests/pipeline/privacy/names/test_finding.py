@@ -5,8 +5,8 @@ import time
 import pytest
 from lxml import html
 
-from benchmarks.names import score
-from benchmarks.names_corpus import sentences
+from benchmarks.privacy.names import score
+from benchmarks.privacy.names_corpus import sentences
 from pipeline.privacy.names import finding
 from tests.pipeline.privacy.test_finding import STEEP
 

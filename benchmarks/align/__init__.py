@@ -1,0 +1,1 @@
+"""Alignment with rendered meeting videos."""

@@ -1,0 +1,1 @@
+"""Failures around the review app while clients work."""

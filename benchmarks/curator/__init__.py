@@ -1,0 +1,1 @@
+"""The review app with ten times the size of WebLINX."""

@@ -1,0 +1,1 @@
+"""Random drivers and scripts that act on pages, and checks of what was recorded."""

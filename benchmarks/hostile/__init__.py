@@ -1,0 +1,1 @@
+"""Hostile packages, recordings, pages, edits and requests."""

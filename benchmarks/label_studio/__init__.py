@@ -1,0 +1,1 @@
+"""The review app beside Label Studio, and exports imported into it."""

@@ -1,0 +1,1 @@
+"""Scores and tasks beside WebArena-Verified's own evaluators."""
