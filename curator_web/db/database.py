@@ -184,6 +184,7 @@ def migrate(connection: Connection, revision: str = "head") -> None:
 
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("recursive_version_locations", "true")
     config.attributes["connection"] = connection
     try:
         command.upgrade(config, revision)
@@ -197,7 +198,7 @@ class _MadeByNewer(Exception):
 
 def newest_revision() -> str:
     """What the last migration is called, by its file's name."""
-    return max(path.name for path in (MIGRATIONS / "versions").glob("*_*.py")).partition("_")[0]
+    return max(path.name for path in (MIGRATIONS / "versions").rglob("[0-9]*_*.py")).partition("_")[0]
 
 
 def _is_newest(connection: Connection) -> bool:

@@ -48,7 +48,7 @@ def test_migrations_make_what_the_models_say(tmp_path):
 
 def test_alembic_is_asked_only_where_there_is_something_to_migrate(tmp_path):
     from alembic.script import ScriptDirectory
-    assert ScriptDirectory(str(MIGRATIONS)).get_heads() == [newest_revision()]
+    assert ScriptDirectory(str(MIGRATIONS), recursive_version_locations=True).get_heads() == [newest_revision()]
     url = f"sqlite:///{tmp_path / 'd.db'}"
     open_database(url).close()
     program = ("import sys; from curator_web.db.database import open_database; "

@@ -12,8 +12,8 @@ from curator_web.demonstrations.listing import saved_filters
 from curator_web.demonstrations.listing.listing import read_filter
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("filters_api", __name__, url_prefix="/api", description="Saved filters")
 

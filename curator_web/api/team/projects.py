@@ -13,8 +13,8 @@ from curator_web.jobs import recounts
 from curator_web.users import project_settings, projects
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import NOT_ALLOWED
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import NOT_ALLOWED
 
 blueprint = Blueprint("projects_api", __name__, url_prefix="/api", description="Projects")
 

@@ -14,9 +14,9 @@ from curator_web.jobs.upload_service import UploadService, UploadStatus, require
 from curator_web.users import projects
 from schemas.formats.parts import SHA256, Strict
 
-from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT
-from .projects import ProjectSchema
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT
+from curator_web.api.team.projects import ProjectSchema
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 

@@ -11,8 +11,8 @@ from curator_web.demonstrations.listing import judging, verdicts
 from pipeline.judging.judgements import JudgementSchema
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 
 blueprint = Blueprint("judging_api", __name__, url_prefix="/api/judging", description="Judges compared with people")
 CLOSED = {"description": "You labelled it and can no longer change the label."}

@@ -13,8 +13,8 @@ from curator_web.jobs import proposing_tasks
 from curator_web.tasks import assignment, bank, coverage, proposing
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from .jobs import JobSchema
 
 blueprint = Blueprint("tasks_api", __name__, url_prefix="/api", description="Tasks")

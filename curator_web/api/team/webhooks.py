@@ -12,8 +12,8 @@ from curator_web.webhooks import addresses
 from curator_web.webhooks.events import EVENTS
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("webhooks_api", __name__, url_prefix="/api", description="Webhooks")
 NOT_FOUND = {"description": "Unknown webhook."}

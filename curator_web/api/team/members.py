@@ -16,9 +16,16 @@ from curator_web.demonstrations.workflow import bulk, workflow
 from curator_web.jobs import bulk_changes
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND, SoughtSchema, SummarySchema
-from .jobs import JobSchema
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import (
+    IN_PROJECT,
+    NO_PROJECT,
+    NOT_ALLOWED,
+    NOT_FOUND,
+    SoughtSchema,
+    SummarySchema,
+)
+from curator_web.api.work.jobs import JobSchema
 
 blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")
 IN_BACKGROUND: dict[str, Any] = {"schema": JobSchema, "description": "The change of this number of demonstrations "

@@ -14,9 +14,9 @@ from curator_web.jobs import outcome_trials
 from schemas.formats.outcome import OutcomeCheckSchema, OutcomeSchema
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
+from curator_web.api.bodies import Blueprint
 from .demonstrations import DAMAGED, NOT_ALLOWED, NOT_FOUND, STALE, VersionSchema
-from .jobs import JobSchema
+from curator_web.api.work.jobs import JobSchema
 
 blueprint = Blueprint("outcomes_api", __name__, url_prefix="/api", description="Outcome checks")
 

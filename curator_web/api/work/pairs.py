@@ -14,8 +14,8 @@ from curator_web.demonstrations.measuring.agreement import agreement
 from curator_web.demonstrations.workflow import pairing
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
-from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("pairs_api", __name__, url_prefix="/api", description="Double annotation")
 

@@ -10,7 +10,7 @@ from curator_web.access.services import services
 from curator_web.users import own_keys
 from schemas.formats.parts import Strict
 
-from .bodies import Blueprint
+from curator_web.api.bodies import Blueprint
 
 blueprint = Blueprint("own_keys_api", __name__, url_prefix="/api", description="Keyboard shortcuts of an account")
 

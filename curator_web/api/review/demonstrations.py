@@ -23,7 +23,7 @@ from schemas import DemonstrationSchema, EditSchema
 from schemas.formats.parts import Strict
 from schemas.types.recordings import Demonstration
 
-from .bodies import Blueprint
+from curator_web.api.bodies import Blueprint
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
 

@@ -1,0 +1,1 @@
+"""The JSON API of the signed-in account."""

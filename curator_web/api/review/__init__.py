@@ -1,0 +1,1 @@
+"""The JSON API of demonstrations: turns, edits, network, outcomes, proofs."""

@@ -1,0 +1,1 @@
+"""The JSON API of projects and their members."""

@@ -1,0 +1,1 @@
+"""The JSON API of what is to be done: uploads, tasks, pairs, training, jobs."""
