@@ -13,25 +13,25 @@ from pipeline.model_endpoint import ModelSettings
 from .access import accounts, current_project, security
 from .access.openid_settings import OpenIDSettings
 from .access.services import Services
-from .api.work import dashboard as api_dashboard
+from .api.account import notifications as api_notifications
+from .api.account import own_keys as api_own_keys
 from .api.review import demonstrations as api_demonstrations
+from .api.review import network as api_network
+from .api.review import outcomes as api_outcomes
+from .api.review import proofs as api_proofs
+from .api.team import labels as api_labels
+from .api.team import members as api_team
+from .api.team import projects as api_projects
+from .api.team import webhooks as api_webhooks
+from .api.work import dashboard as api_dashboard
 from .api.work import export_presets as api_export_presets
 from .api.work import filters as api_filters
 from .api.work import jobs as api_jobs
 from .api.work import judging as api_judging
-from .api.team import labels as api_labels
-from .api.review import network as api_network
-from .api.account import notifications as api_notifications
-from .api.review import outcomes as api_outcomes
-from .api.account import own_keys as api_own_keys
 from .api.work import pairs as api_pairs
-from .api.team import projects as api_projects
-from .api.review import proofs as api_proofs
 from .api.work import tasks as api_tasks
-from .api.team import members as api_team
 from .api.work import training as api_training
 from .api.work import uploads as api_uploads
-from .api.team import webhooks as api_webhooks
 from .db import timeouts
 from .db.database import open_database
 from .demonstrations.library.library import Imported

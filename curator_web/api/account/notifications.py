@@ -6,11 +6,10 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
 from curator_web.db.models.notification_models import KINDS
 from curator_web.notifications import reading
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
 
 blueprint = Blueprint("notifications_api", __name__, url_prefix="/api", description="Notifications")
 LAST_ID = 2**31 - 1

@@ -7,10 +7,9 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
 from curator_web.users import own_keys
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
 
 blueprint = Blueprint("own_keys_api", __name__, url_prefix="/api", description="Keyboard shortcuts of an account")
 

@@ -14,6 +14,7 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
 from curator_web.db.models.core import KEY_LENGTH, ORDERS, STATUSES
 from curator_web.demonstrations.library import library
 from curator_web.demonstrations.library.replay_proofs import STATES
@@ -22,8 +23,6 @@ from curator_web.demonstrations.workflow import editing, workflow
 from schemas import DemonstrationSchema, EditSchema
 from schemas.formats.parts import Strict
 from schemas.types.recordings import Demonstration
-
-from curator_web.api.bodies import Blueprint
 
 blueprint = Blueprint("api", __name__, url_prefix="/api", description="Demonstrations and their edits")
 

@@ -5,11 +5,11 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
 from curator_web.demonstrations.library import library
 from curator_web.demonstrations.library.turn_network import ConsoleLines, TurnRequests, console_lines, turn_requests
 from schemas.formats.recording import CONSOLE_KINDS, CONSOLE_LEVELS
 
-from curator_web.api.bodies import Blueprint
 from .demonstrations import DAMAGED
 
 blueprint = Blueprint("network_api", __name__, url_prefix="/api", description="Kept network and console")

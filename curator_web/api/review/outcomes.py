@@ -7,6 +7,8 @@ from marshmallow import Schema, fields
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.work.jobs import JobSchema
 from curator_web.demonstrations.library import library
 from curator_web.demonstrations.workflow import outcomes, workflow
 from curator_web.errors import NotFound
@@ -14,9 +16,7 @@ from curator_web.jobs import outcome_trials
 from schemas.formats.outcome import OutcomeCheckSchema, OutcomeSchema
 from schemas.formats.parts import Strict
 
-from curator_web.api.bodies import Blueprint
 from .demonstrations import DAMAGED, NOT_ALLOWED, NOT_FOUND, STALE, VersionSchema
-from curator_web.api.work.jobs import JobSchema
 
 blueprint = Blueprint("outcomes_api", __name__, url_prefix="/api", description="Outcome checks")
 

@@ -5,15 +5,15 @@ from marshmallow import fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.work.jobs import JobSchema
 from curator_web.demonstrations.library import library, replay_proofs
 from curator_web.errors import NotFound
 from curator_web.jobs import replays
 from schemas.formats.parts import Strict
 from schemas.formats.proof import ProofSchema
 
-from curator_web.api.bodies import Blueprint
 from .demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
-from curator_web.api.work.jobs import JobSchema
 
 blueprint = Blueprint("proofs_api", __name__, url_prefix="/api", description="Replaying demonstrations")
 NONE_RUN = {"description": "This server does not replay demonstrations."}

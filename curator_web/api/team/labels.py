@@ -7,11 +7,10 @@ from marshmallow import fields
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.library import labels
-from schemas.formats.parts import Strict
-
 from curator_web.api.bodies import Blueprint
 from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
+from curator_web.demonstrations.library import labels
+from schemas.formats.parts import Strict
 
 blueprint = Blueprint("labels_api", __name__, url_prefix="/api", description="Labels")
 

@@ -8,14 +8,6 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate, valida
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
-from curator_web.db.models.core import COMMENT_KINDS, STATUSES
-from curator_web.demonstrations.leases import leases
-from curator_web.demonstrations.listing import comments, deleting, moving
-from curator_web.demonstrations.listing.listing import exact_filter
-from curator_web.demonstrations.workflow import bulk, workflow
-from curator_web.jobs import bulk_changes
-from schemas.formats.parts import Strict
-
 from curator_web.api.bodies import Blueprint
 from curator_web.api.review.demonstrations import (
     IN_PROJECT,
@@ -26,6 +18,13 @@ from curator_web.api.review.demonstrations import (
     SummarySchema,
 )
 from curator_web.api.work.jobs import JobSchema
+from curator_web.db.models.core import COMMENT_KINDS, STATUSES
+from curator_web.demonstrations.leases import leases
+from curator_web.demonstrations.listing import comments, deleting, moving
+from curator_web.demonstrations.listing.listing import exact_filter
+from curator_web.demonstrations.workflow import bulk, workflow
+from curator_web.jobs import bulk_changes
+from schemas.formats.parts import Strict
 
 blueprint = Blueprint("team_api", __name__, url_prefix="/api", description="Working in a team")
 IN_BACKGROUND: dict[str, Any] = {"schema": JobSchema, "description": "The change of this number of demonstrations "

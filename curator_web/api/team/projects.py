@@ -8,13 +8,12 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead, manager
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import NOT_ALLOWED
 from curator_web.db.models.core import PROJECT_NAME_LENGTH, ROLES, Project
 from curator_web.jobs import recounts
 from curator_web.users import project_settings, projects
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import NOT_ALLOWED
 
 blueprint = Blueprint("projects_api", __name__, url_prefix="/api", description="Projects")
 

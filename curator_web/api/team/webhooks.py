@@ -7,13 +7,12 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.webhook_models import DELIVERY_STATES, OFF, ON
 from curator_web.webhooks import addresses
 from curator_web.webhooks.events import EVENTS
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("webhooks_api", __name__, url_prefix="/api", description="Webhooks")
 NOT_FOUND = {"description": "Unknown webhook."}

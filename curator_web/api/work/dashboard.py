@@ -4,10 +4,9 @@ from marshmallow import Schema, fields
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.measuring.figures import figures
-
 from curator_web.api.bodies import Blueprint
 from curator_web.api.review.demonstrations import NOT_ALLOWED
+from curator_web.demonstrations.measuring.figures import figures
 
 blueprint = Blueprint("dashboard_api", __name__, url_prefix="/api", description="Dashboard")
 

@@ -7,13 +7,12 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets
 from curator_web.jobs.export_request import ExportRequestSchema
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("export_presets_api", __name__, url_prefix="/api", description="Export presets")
 NOT_FOUND = {"description": "Unknown preset."}

@@ -7,13 +7,12 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.filter_models import FILTER_NAME_LENGTH
 from curator_web.demonstrations.listing import saved_filters
 from curator_web.demonstrations.listing.listing import read_filter
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("filters_api", __name__, url_prefix="/api", description="Saved filters")
 

@@ -6,13 +6,12 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.job_models import JOB_STATES
 from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
 from curator_web.jobs import export_presets, exporting
 from curator_web.jobs.export_request import ExportRequestSchema
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work in the background")
 

@@ -7,12 +7,11 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 from curator_web.demonstrations.listing import judging, verdicts
 from pipeline.judging.judgements import JudgementSchema
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 
 blueprint = Blueprint("judging_api", __name__, url_prefix="/api/judging", description="Judges compared with people")
 CLOSED = {"description": "You labelled it and can no longer change the label."}

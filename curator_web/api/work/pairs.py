@@ -7,15 +7,14 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.pair_models import OUTCOMES
 from curator_web.demonstrations.leases import leases
 from curator_web.demonstrations.library import pairs
 from curator_web.demonstrations.measuring.agreement import agreement
 from curator_web.demonstrations.workflow import pairing
 from schemas.formats.parts import Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 
 blueprint = Blueprint("pairs_api", __name__, url_prefix="/api", description="Double annotation")
 

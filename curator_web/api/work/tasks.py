@@ -8,13 +8,13 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.task_models import ACCEPTED, CATEGORY_LENGTH, REFUSED, RETURNED, TASK_STATES
 from curator_web.jobs import proposing_tasks
 from curator_web.tasks import assignment, bank, coverage, proposing
 from schemas.formats.parts import Strict
 
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from .jobs import JobSchema
 
 blueprint = Blueprint("tasks_api", __name__, url_prefix="/api", description="Tasks")

@@ -7,13 +7,13 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 from curator_web.demonstrations.leases import leases, training_attempts
 from curator_web.demonstrations.measuring import differences
 from curator_web.demonstrations.workflow import training
 from schemas.formats.parts import Strict
 
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
 from .pairs import ReliabilitySchema
 
 blueprint = Blueprint("training_api", __name__, url_prefix="/api", description="Training")

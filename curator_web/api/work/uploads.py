@@ -8,15 +8,14 @@ from marshmallow import Schema, fields, validate
 
 from curator_web.access.accounts import account as asking
 from curator_web.access.services import services
+from curator_web.api.bodies import Blueprint
+from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT
+from curator_web.api.team.projects import ProjectSchema
 from curator_web.db.models.core import ROLES, UPLOAD_STATES
 from curator_web.errors import NotFound
 from curator_web.jobs.upload_service import UploadService, UploadStatus, require_length
 from curator_web.users import projects
 from schemas.formats.parts import SHA256, Strict
-
-from curator_web.api.bodies import Blueprint
-from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT
-from curator_web.api.team.projects import ProjectSchema
 
 blueprint = Blueprint("uploads", __name__, url_prefix="/api", description="Sending recordings")
 

@@ -55,7 +55,7 @@ def revoke_token() -> Response:
 def render(user: User, token: str | None = None) -> str:
     """The page of an account: one's own, or as a lead sees another's."""
     db = services().db
-    return render_template("account.html", user=user, mine=user.name == account().name, token=token,
+    return render_template("account/account.html", user=user, mine=user.name == account().name, token=token,
                            sessions=web_sessions.sessions_of(db, user.name), tokens=tokens.tokens_of(db, user.name),
                            this=this_session(), scopes=tokens.SCOPES, lifetimes=LIFETIMES,
                            name_length=tokens.NAME_LENGTH, second_factor=services().second_factors.since(user.name))

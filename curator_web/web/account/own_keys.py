@@ -70,5 +70,5 @@ def change() -> str | Response | tuple[str, int]:
 
 
 def _page(keys: dict[str, str], wrong: dict[str, str]) -> str:
-    return render_template("own_keys.html", actions=own_keys.ACTIONS, keys=keys, mine=_own(), wrong=wrong,
+    return render_template("account/own_keys.html", actions=own_keys.ACTIONS, keys=keys, mine=_own(), wrong=wrong,
                            length=own_keys.LENGTH)

@@ -49,7 +49,7 @@ def turn_on() -> str | Response:
                              else 400)
     del cookie[_SECRET]
     web_sessions.end_others(services().db, user.name, this_session())
-    return render_template("recovery_codes.html", codes=codes)
+    return render_template("account/recovery_codes.html", codes=codes)
 
 
 @blueprint.post("/off")
@@ -82,5 +82,5 @@ def _require_password(user: User) -> None:
 
 def _page(user: User, secret: str, error: str | None = None) -> str:
     code = segno.make(second_factor.address_for(user.name, secret), micro=False)
-    return render_template("second_factor.html", secret=secret, error=error,
+    return render_template("account/second_factor.html", secret=secret, error=error,
                            picture=Markup(code.svg_inline(scale=5, border=4, dark="#000", light="#fff")))

@@ -43,13 +43,13 @@ def code() -> str | Response:
     if user is None:
         return redirect(url_for(".sign_in", next=wanted or None), 303)
     if request.method == "GET":
-        return render_template("sign_in_code.html", next=wanted)
+        return render_template("account/sign_in_code.html", next=wanted)
     try:
         users.check_code(services().second_factors, services().tries, user.name, request.form.get("code", ""),
                          request.remote_addr or "")
         return signed_in(user, wanted)
     except (NotSignedIn, TooManyAttempts) as error:
-        page = render_template("sign_in_code.html", next=wanted, error=error_words(error))
+        page = render_template("account/sign_in_code.html", next=wanted, error=error_words(error))
         return make_response(page, _status(error))
 
 
@@ -71,7 +71,7 @@ def signed_in(user: User, wanted: str) -> Response:
 def sign_in_page(wanted: str, name: str = "", error: Exception | None = None) -> str:
     """The page to sign in on, with what went wrong."""
     openid = services().openid
-    return render_template("sign_in.html", next=wanted, name=name, error=error and error_words(error),
+    return render_template("account/sign_in.html", next=wanted, name=name, error=error and error_words(error),
                            provider=openid and openid.host)
 
 

@@ -16,5 +16,5 @@ def show(demonstration_id: str) -> str:
     store, name = services().store, review.row.recording
     lines = console_lines(store, review, turn_id) if store.has_console(name) else None
     requests = None if lines and not store.has_network(name) else turn_requests(store, review, turn_id)
-    template = "_requests.html" if request.headers.get("HX-Request") else "network.html"
+    template = "review/_requests.html" if request.headers.get("HX-Request") else "review/network.html"
     return render_template(template, row=review.row, asked=requests, written=lines, span=requests or lines)

@@ -38,7 +38,7 @@ def show(demonstration_id: str) -> str:
     if request.headers.get("HX-Request"):
         job = outcome_trials.latest(services().db, demonstration_id)
         jobs_url = url_for(".show", demonstration_id=demonstration_id)
-        return render_template("_jobs.html", jobs=[job] if job else [], here=jobs_url)
+        return render_template("shell/_jobs.html", jobs=[job] if job else [], here=jobs_url)
     review = library.review(services().db, demonstration_id)
     return _page(review, _form(review, request.args) if {"new", "edit"} & request.args.keys() else None)
 
@@ -85,7 +85,7 @@ def beside(demonstration_id: str, other: str) -> str:
     names = [outcome_view.navigator_name(review_.row, services().store.open(review_.row.recording).manifest)
              for review_ in reviews]
     return render_template(
-        "beside.html", row=reviews[0].row, other=reviews[1].row, who=names, parts=divergence.parting(steps),
+        "review/beside.html", row=reviews[0].row, other=reviews[1].row, who=names, parts=divergence.parting(steps),
         steps=[(first.get(step.first or ""), second.get(step.second or ""), step.same) for step in steps])
 
 
@@ -102,7 +102,7 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
     except InputError as error:
         problem = _plain(error)
     return render_template(
-        "outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed, points=points,
+        "review/outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed, points=points,
         items=outcome_view.items(review.outcome, check_editing.CHECKS), begun=outcome_forms.BEGUN,
         told=wording.describe_check,
         checkpoints=outcome_view.items(review.outcome, check_editing.CHECKPOINTS), kind_of=outcome_view.kind_of,

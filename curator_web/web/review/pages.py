@@ -42,7 +42,7 @@ def index() -> str:
         if is_whole_page:
             context |= {"kinds": project_settings.read(db, caller.project).checks, "sites": sites(db, caller.project),
                         "labels": _label_values(db), "questions": len(comments.questions_for(db, caller))}
-    return render_template("list.html" if is_whole_page else "_rows.html", sought=sought, statuses=STATUSES,
+    return render_template("review/list.html" if is_whole_page else "review/_rows.html", sought=sought, statuses=STATUSES,
                            intents=INTENTS,
                            orders=ORDERS, count_limit=COUNT_LIMIT, runs=replays.KIND in services().jobs.kinds,
                            proofs=replay_proofs.STATES, **context)
@@ -57,7 +57,7 @@ def _label_values(db: Database) -> list[str]:
 @blueprint.get("/demonstrations/<demonstration_id>")
 def review(demonstration_id: str) -> str:
     """The review page; asked by htmx, only the selected turn."""
-    template = "_turn.html" if request.headers.get("HX-Request") else "review.html"
+    template = "review/_turn.html" if request.headers.get("HX-Request") else "review/review.html"
     return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"),
                    tour=max(0, request.args.get("tour", 0, int)))
 
@@ -112,7 +112,7 @@ def _after_change(demonstration_id: str, selected: str | None, after: library.Re
     address = url_for(".review", demonstration_id=demonstration_id, turn=selected or None)
     if not request.headers.get("HX-Request"):
         return redirect(address, 303)
-    response = make_response(_render("_workspace.html", demonstration_id, selected or None, "screenshot", after))
+    response = make_response(_render("review/_workspace.html", demonstration_id, selected or None, "screenshot", after))
     response.headers["HX-Replace-Url"] = address
     return response
 
@@ -149,7 +149,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
                                    "trouble": replay_proofs.failing_turns(db, row),
             "neighbours": split_links.neighbours(db, review), "tried": tried, "comments": talk,
             "training": training.is_training(db, demonstration_id),
-            "members": projects.member_names(db, account().project) if talk or template == "review.html" else [],
+            "members": projects.member_names(db, account().project) if talk or template == "review/review.html" else [],
             "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
     shown_moment = moment_view(review_view, view)
     return render_template(

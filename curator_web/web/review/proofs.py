@@ -39,11 +39,11 @@ def show(demonstration_id: str) -> str:
     job = replays.latest(db, demonstration_id)
     jobs, jobs_url = [job] if job else [], url_for(".show", demonstration_id=demonstration_id)
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=jobs_url)
+        return render_template("shell/_jobs.html", jobs=jobs, here=jobs_url)
     review, stored = library.review(db, demonstration_id), replay_proofs.stored_proof(db, demonstration_id)
     recording = services().store.open(review.row.recording)
     return render_template(
-        "proof.html", row=review.row, jobs=jobs, here=jobs_url, kept=stored, proof=stored.content if stored else None,
+        "review/proof.html", row=review.row, jobs=jobs, here=jobs_url, kept=stored, proof=stored.content if stored else None,
         rows=rows(stored.content, ReviewView(review), recording, review.state_after) if stored else [],
         can_run=replays.can_run(recording), runs=replays.KIND in services().jobs.kinds)
 
@@ -88,5 +88,5 @@ def run_several() -> Response:
 def runs() -> str:
     """Runs of several, so far; asked by htmx, only these."""
     jobs = [job for job in services().jobs.latest(replays.KIND, lead().project) if len(job.arguments["ids"]) > 1]
-    template = "_jobs.html" if request.headers.get("HX-Request") else "runs.html"
+    template = "shell/_jobs.html" if request.headers.get("HX-Request") else "review/runs.html"
     return render_template(template, jobs=jobs, here=url_for(".runs"))

@@ -52,7 +52,7 @@ def _page(review: library.Review, line: Timeline, form: PlacementForm) -> str:
     nothing: types.VideoPlacement = {}
     by_hand = line.alignment.get("by_hand", nothing) if line.alignment else nothing
     return render_template(
-        "timeline.html", row=line.row, line=line, form=form,
+        "review/timeline.html", row=line.row, line=line, form=form,
         groups=(("clock", _("Clock"), CLOCK), ("rectangle", _("Rectangle"), RECTANGLE)),
         clock_by_hand="offset" in by_hand, rectangle_by_hand="rectangle" in by_hand, refused=_refused(line),
         options=process_options(by_hand), has_video=services().store.has_video(line.row.recording),

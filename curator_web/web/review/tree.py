@@ -125,7 +125,7 @@ def show(demonstration_id: str) -> str:
         lines = tree.lines(opened=tree.way(tree.find(request.args["uid"])))
     else:
         lines = tree.lines(request.args.get("node", -1, int), request.args.get("start", 0, int))
-    return render_template("_tree.html", lines=lines, present=turn.uid if seen_page is None else None)
+    return render_template("review/_tree.html", lines=lines, present=turn.uid if seen_page is None else None)
 
 
 def of_state(recording: Recording, state: Mapping[str, Any]) -> Tree:

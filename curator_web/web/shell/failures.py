@@ -108,11 +108,11 @@ def _made(code: int, message: str, fields: dict[str, Any] | None, title: str) ->
         body = {"code": code, "message": message} | ({"errors": fields} if fields else {})
         return make_response(jsonify(body), code)
     if request.headers.get("HX-Request"):
-        response = make_response(render_template("_notice.html", code=code, title=title, message=message), code)
+        response = make_response(render_template("shell/_notice.html", code=code, title=title, message=message), code)
         response.headers["HX-Retarget"] = "#notice"
         response.headers["HX-Reswap"] = "innerHTML"
         return response
-    return make_response(render_template("error.html", code=code, title=title, message=message,
+    return make_response(render_template("shell/error.html", code=code, title=title, message=message,
                                          again_after=AGAIN_AFTER), code)
 
 

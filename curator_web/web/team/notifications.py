@@ -26,7 +26,7 @@ def _unread() -> int:
 @blueprint.get("")
 def show() -> str:
     """All of them, the new ones first."""
-    return render_template("notifications.html", rows=reading.latest_notifications(services().db, account()),
+    return render_template("team/notifications.html", rows=reading.latest_notifications(services().db, account()),
                            shown=reading.SHOWN)
 
 

@@ -22,7 +22,7 @@ STEPS: dict[str, Callable[..., None]] = {
 def show() -> str:
     """Everybody, those who were removed last."""
     manager()
-    return render_template("people.html", people=overview.people(services().db))
+    return render_template("team/people.html", people=overview.people(services().db))
 
 
 @blueprint.get("/<name>")

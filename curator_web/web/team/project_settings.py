@@ -35,9 +35,9 @@ def show(project: str) -> str:
     jobs = services().jobs.latest(recounts.KIND, project)[:1]
     jobs_url = url_for(".show", project=project)
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=jobs_url)
+        return render_template("shell/_jobs.html", jobs=jobs, here=jobs_url)
     return render_template(
-        "project_settings.html", jobs=jobs, here=jobs_url, settings=project_settings.read(services().db, project),
+        "team/project_settings.html", jobs=jobs, here=jobs_url, settings=project_settings.read(services().db, project),
         rule=project_settings.split_rule(services().db, project), intents=BROWSER_INTENTS, kinds=_kinds(project),
         installed=all_kinds(), steps=STEPS, held_out=SPLIT_FACTORS, usual=_NUMBERS,
         plugged=plugins.names(plugins.SPLITS, ()))

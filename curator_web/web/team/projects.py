@@ -22,7 +22,7 @@ _MARKDOWN = MarkdownIt("commonmark", {"html": False}).enable("table").disable("i
 @blueprint.get("")
 def index() -> str:
     """The projects that one is in, and for who manages them the form of a new one."""
-    return render_template("projects.html", mine=projects.memberships(services().db, account()))
+    return render_template("team/projects.html", mine=projects.memberships(services().db, account()))
 
 
 @blueprint.post("")
@@ -40,7 +40,7 @@ def show(project: str) -> str:
     inside = {member.who for member in members}
     others = [user.name for user in users.everybody(db) if user.name not in inside] if account().leads else []
     trained = training.overview(db, account()) if account().leads else None
-    return render_template("project.html", members=members, others=others, roles=ROLES, training=trained,
+    return render_template("team/project.html", members=members, others=others, roles=ROLES, training=trained,
                            guidelines=projects.newest_guidelines(db, project), limit=projects.GUIDELINES_LENGTH)
 
 
@@ -81,5 +81,5 @@ def guidelines(project: str) -> str:
     if shown is None and wanted is not None:
         raise NotFound(ErrorText("unknown version %(wanted)s of these guidelines", wanted=wanted))
     text = Markup(_MARKDOWN.render(shown.text)) if shown else Markup("")  # which markdown-it made safe
-    template = "_guidelines.html" if request.headers.get("HX-Request") else "guidelines.html"
+    template = "shell/_guidelines.html" if request.headers.get("HX-Request") else "team/guidelines.html"
     return render_template(template, versions=versions, shown=shown, text=text)

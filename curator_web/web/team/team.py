@@ -73,7 +73,7 @@ def statuses() -> Response:
 def changes() -> str:
     """Changes of all that was found, so far; asked by htmx, only these."""
     jobs = services().jobs.latest(bulk_changes.KIND, lead().project)
-    template = "_jobs.html" if request.headers.get("HX-Request") else "bulk_changes.html"
+    template = "shell/_jobs.html" if request.headers.get("HX-Request") else "work/bulk_changes.html"
     return render_template(template, jobs=jobs, here=url_for(".changes"))
 
 
@@ -97,7 +97,7 @@ def resolve(comment_id: int) -> Response:
 @blueprint.get("/questions")
 def questions() -> str:
     """Open questions to who recorded."""
-    return render_template("questions.html", questions=comments.questions_for(services().db, account()),
+    return render_template("work/questions.html", questions=comments.questions_for(services().db, account()),
                            members=projects.member_names(services().db, account().project))
 
 
@@ -137,7 +137,7 @@ def _confirm(change: bulk.Change, sought: Filter, problem: str = "") -> Response
     count = len(matching_ids(services().db, sought, account().project))
     if not count:
         raise InputError(ErrorText("no demonstration to change"))
-    page = render_template("confirm.html", change=change, count=count, problem=problem, sought=sought,
+    page = render_template("shell/confirm.html", change=change, count=count, problem=problem, sought=sought,
                            back=_list_address(), at_once=bulk_changes.AT_ONCE,
                            kept={name: request.form[name] for name in CARRIED_FIELDS if name in request.form})
     return make_response(page, 409 if problem else 200)

@@ -15,7 +15,7 @@ blueprint = Blueprint("webhooks", __name__, url_prefix="/webhooks")
 @blueprint.get("")
 def index() -> str:
     """Those of the project, and the form of a new one."""
-    return render_template("webhooks.html", rows=services().webhooks.all_of(lead()), events=EVENTS,
+    return render_template("team/webhooks.html", rows=services().webhooks.all_of(lead()), events=EVENTS,
                            most=hooks.MAX_WEBHOOKS,
                            limit=addresses.URL_LENGTH)
 
@@ -62,5 +62,5 @@ def again(delivery_id: int) -> Response:
 
 def _page(webhook_id: int, secret: str | None = None) -> str:
     row, deliveries = services().webhooks.show(lead(), webhook_id)
-    template = "_deliveries.html" if request.headers.get("HX-Request") else "webhook.html"
+    template = "team/_deliveries.html" if request.headers.get("HX-Request") else "team/webhook.html"
     return render_template(template, row=row, deliveries=deliveries, secret=secret, shown=hooks.SHOWN)

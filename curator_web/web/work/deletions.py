@@ -31,7 +31,7 @@ def delete() -> Response:
 def show() -> str:
     """What can be restored."""
     lead()
-    return render_template("deleted.html", rows=deleting.deleted(services().db, account()), shown=deleting.SHOWN)
+    return render_template("work/deleted.html", rows=deleting.deleted(services().db, account()), shown=deleting.SHOWN)
 
 
 @blueprint.get("/withdrawal/<demonstration_id>")
@@ -41,7 +41,7 @@ def ask(demonstration_id: str) -> str:
     if not deleting.may_withdraw(row, account()):
         raise NotAllowed(ErrorText("only the person who recorded a demonstration can withdraw it, while it is a "
                                    "draft or submitted"))
-    return render_template("withdraw.html", row=row)
+    return render_template("work/withdraw.html", row=row)
 
 
 @blueprint.post("/withdrawal/<demonstration_id>")

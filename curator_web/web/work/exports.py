@@ -38,7 +38,7 @@ def show() -> str:
     caller = lead()
     jobs = services().jobs.latest(KIND, account().project)
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=url_for(".show"))
+        return render_template("shell/_jobs.html", jobs=jobs, here=url_for(".show"))
     presets = export_presets.presets(services().db, caller)
     number = request.args.get("preset", type=int)
     chosen = None if number is None else export_presets.get(services().db, caller, number)
@@ -46,7 +46,7 @@ def show() -> str:
     has_rule = project_settings.split_rule(services().db, caller.project) is not None
     usual = OF_PROJECT if has_rule else NO_RULE
     source = (OF_PRESET if options["splits"] else NO_RULE) if "splits" in options else usual
-    return render_template("exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
+    return render_template("work/exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(), statuses=STATUSES,
                            grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS, presets=presets,
                            chosen=chosen, options=options, has_rule=has_rule, split_from=source,
                            name_length=PRESET_NAME_LENGTH)

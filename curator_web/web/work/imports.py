@@ -27,12 +27,12 @@ def show() -> str:
 
 
 def _jobs() -> str:
-    return render_template("_jobs.html", jobs=services().jobs.latest(KIND, account().project), here=url_for(".show"))
+    return render_template("shell/_jobs.html", jobs=services().jobs.latest(KIND, account().project), here=url_for(".show"))
 
 
 def _page(refused: list[str]) -> str:
     jobs = services().jobs.latest(KIND, account().project)
-    return render_template("import.html", jobs=jobs, here=url_for(".show"), limit=limits.size(limits.UPLOAD),
+    return render_template("work/import.html", jobs=jobs, here=url_for(".show"), limit=limits.size(limits.UPLOAD),
                            takes=services().uploads is not None, refused=refused)
 
 
@@ -57,7 +57,7 @@ def receive() -> Response:
     if len(refused) == len(files):
         raise InputError(ErrorText("nothing was imported; %(which)s", which="; ".join(refused)))
     if request.headers.get("HX-Request"):
-        return make_response(render_template("_refused.html", refused=refused) + _jobs())
+        return make_response(render_template("work/_refused.html", refused=refused) + _jobs())
     if refused:
         return make_response(_page(refused))
     return redirect(url_for(".show"), 303)

@@ -12,7 +12,7 @@ blueprint = Blueprint("jobs", __name__, url_prefix="/jobs")
 @blueprint.get("")
 def show() -> str:
     """Which of the project's jobs failed, and which wait for something that is away."""
-    template = "_jobs.html" if request.headers.get("HX-Request") else "jobs.html"
+    template = "shell/_jobs.html" if request.headers.get("HX-Request") else "work/jobs.html"
     return render_template(template, jobs=services().jobs.failed(lead().project), here=url_for(".show"))
 
 

@@ -37,7 +37,7 @@ def index() -> str:
         lead_values = {"results": results, "most": judging.DRAW_LIMIT, "limit": verdicts.SHOWN,
                        "judges": [JudgeRow(judge, judge_figures if results.open else None) for judge,
                                   judge_figures in results.figures]}
-    return render_template("judging.html", standing=judging.labelling_progress(db, caller), **lead_values)
+    return render_template("work/judging.html", standing=judging.labelling_progress(db, caller), **lead_values)
 
 
 @blueprint.post("/sample")
@@ -91,7 +91,7 @@ def following() -> BaseResponse:
 def ask(demonstration_id: str) -> str:
     """Whether a task was done, asked as a judge is asked."""
     db, caller = services().db, account()
-    return render_template("judging_label.html", standing=judging.labelling_progress(db, caller),
+    return render_template("work/judging_label.html", standing=judging.labelling_progress(db, caller),
                            asked=judging.labelling_question(db, services().store, demonstration_id, caller))
 
 

@@ -17,7 +17,7 @@ blueprint = Blueprint("labels", __name__, url_prefix="/labels")
 def show() -> str:
     """All labels, each with its form, and one for a new one."""
     lead()
-    return render_template("labels.html", labels=labels.definitions(services().db, account().project),
+    return render_template("work/labels.html", labels=labels.definitions(services().db, account().project),
                            scopes=labels.SCOPES, kinds=labels.KINDS)
 
 

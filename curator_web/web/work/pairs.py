@@ -43,7 +43,7 @@ def index() -> str:
     with db.reading() as session:
         own_ids = pairs.annotated_by(session, caller.name,
                                      [row.id for pair in listed_pairs for row in (pair.first, pair.second)])
-    return render_template("pairs.html", rows=[row_of(pair, own_ids, caller) for pair in listed_pairs],
+    return render_template("work/pairs.html", rows=[row_of(pair, own_ids, caller) for pair in listed_pairs],
                            share=pairing.share(db, caller.project), limit=pairing.SHOWN)
 
 
@@ -73,7 +73,7 @@ def share() -> Response:
 def show(demonstration_id: str) -> str:
     """What the two differ in."""
     comparison = adjudicating.compare(services().db, demonstration_id, account())
-    return render_template("pair.html", found=comparison, row=comparison.first.row, differences=shown(comparison),
+    return render_template("work/pair.html", found=comparison, row=comparison.first.row, differences=shown(comparison),
                            prefix=CHOICE,
                            state=STATE_WORDS[comparison.paired.state])
 

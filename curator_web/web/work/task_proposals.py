@@ -22,11 +22,11 @@ def index() -> str:
     caller, model = lead(), proposing_tasks.require_model(services().model)
     jobs, jobs_url = services().jobs.latest(proposing_tasks.KIND, caller.project), url_for(".index")
     if request.headers.get("HX-Request"):
-        return render_template("_jobs.html", jobs=jobs, here=jobs_url)
+        return render_template("shell/_jobs.html", jobs=jobs, here=jobs_url)
     wished = _wished() if "count" in request.args else None
     seed = secrets.randbelow(1 << 31)
     sent = proposing.messages(services().db, caller, wished, random.Random(seed)) if wished else []
-    return render_template("task_proposals.html", jobs=jobs, here=jobs_url, model=model, wished=wished, seed=seed,
+    return render_template("work/task_proposals.html", jobs=jobs, here=jobs_url, model=model, wished=wished, seed=seed,
                            sent=sent, digest=proposing.digest(sent), usual=_USUAL, most=proposing.MAX_PROPOSALS)
 
 

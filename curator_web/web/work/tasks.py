@@ -23,7 +23,7 @@ def index() -> str:
     page = min(max(request.args.get("page", 1, type=int), 1), 1_000_000)
     db, caller = services().db, account()
     results = bank.find(db, caller, page=page, **sought)
-    return render_template("tasks.html", found=results, sought=sought, page=page, pages=-(-results.total // bank.PAGE),
+    return render_template("work/tasks.html", found=results, sought=sought, page=page, pages=-(-results.total // bank.PAGE),
                            states=TASK_STATES, difficulties=bank.DIFFICULTIES,
                            mine=assignment.assigned_task(db, caller),
                            seeds=bank.seeds(db, caller), limit=bank.TEXT_LENGTH, model=services().model)
@@ -62,7 +62,7 @@ def show(task_id: str) -> str:
     """A task, those that are nearly the same, and what may be done with it."""
     listed, similar = bank.show(services().db, account(), task_id)
     own_task = assignment.assigned_task(services().db, account())
-    return render_template("task.html", task=listed, alike=similar, difficulties=bank.DIFFICULTIES,
+    return render_template("work/task.html", task=listed, alike=similar, difficulties=bank.DIFFICULTIES,
                            limit=bank.TEXT_LENGTH, mine=own_task is not None and own_task.id == task_id)
 
 

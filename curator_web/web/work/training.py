@@ -44,5 +44,5 @@ def decide() -> Response:
 def show(demonstration_id: str) -> str:
     """What was answered, beside the known answer."""
     comparison = training_attempts.compare(services().db, demonstration_id, account())
-    return render_template("training.html", found=comparison, row=comparison.second.row, differences=[
+    return render_template("work/training.html", found=comparison, row=comparison.second.row, differences=[
         (difference, differences.counts(difference.difference, comparison.labels)) for difference in shown(comparison)])
