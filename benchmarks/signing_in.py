@@ -28,8 +28,8 @@ from curator_web.db.database import open_database
 from curator_web.db.models.core import SignInAttempts, User
 from curator_web.users import add_user, set_password
 from curator_web.users.sign_in_attempts import AT_ONE_NAME, FROM_ONE_ADDRESS
-from tests.support import databases
-from tests.support.gunicorns import Gunicorn
+from tests.support.services import databases
+from tests.support.services.gunicorns import Gunicorn
 
 PASSWORD = "a long right password"
 CLIENTS = 50  # at once; gunicorn's workers take them one after the other

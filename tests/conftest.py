@@ -19,19 +19,20 @@ from recorder import Recorder, Recording
 from recorder.browser import launch
 from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium
 from tests.support import chrome as browser_with_extension
-from tests.support import databases, failures, quick
+from tests.support import failures, quick
 from tests.support.browsers import BrowserChoice
-from tests.support.s3_services import moto, s3rver
-from tests.support.sessions import Session, painted
-from tests.support.site import Site
+from tests.support.samples.sessions import Session, painted
+from tests.support.services import databases
+from tests.support.services.s3_services import moto, s3rver
+from tests.support.services.site import Site
 
 __all__ = ["Session", "RecordingBrowser", "painted"]
 
 # Files that take longest, in that order, begin first, so that no process works on one alone at the end.
 LONGEST = ("recorder/test_traps.py", "align/test_align.py", "destinations/test_s3.py", "examples/test_plugins.py",
-           "web/test_pages.py", "browser/test_hanging.py", "recorder/test_hostile_pages.py",
-           "replay/test_replaying.py", "api/test_schemathesis.py", "demotape/test_demo.py",
-           "recorder/test_moving_secrets.py", "replay/test_reaching.py",
+           "shell/test_pages.py", "browser/test_hanging.py", "recorder/test_hostile_pages.py",
+           "running/test_replaying.py", "api/test_schemathesis.py", "demotape/test_demo.py",
+           "recorder/test_moving_secrets.py", "running/test_reaching.py",
            "browser/test_attaching.py", "browser/test_pictures.py", "browser/test_recorder.py",
            "recorder/test_secret_fields.py", "demotape/test_cli.py", "curator_web/test_kill.py",
            "extension/test_loss.py", "extension/test_panel.py", "browser/test_state.py")

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.loaders import expected, pinned, read, wrong
 from pipeline.export import Rule, Source, export
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.mark.parametrize("format, told, fault", [

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from sqlalchemy import make_url
 
 from demotape.cli import main
-from tests.support.curator_fixtures import make_recording
-from tests.support.s3_services import BUCKET, KEYS
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.services.s3_services import BUCKET, KEYS
 from tests.test_production import DOCUMENT
 
 # What is not this test's: packages, services of the system, containers, keys that are the reader's own, OpenID.

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.support.killing import LOST, TURNS, Ledger
-from tests.support.packages import journal, pack
+from tests.support.samples.packages import journal, pack
+from tests.support.services.killing import LOST, TURNS, Ledger
 
 _AWAY = (503, 507)
 _LOOKS = (0.2, 1.0)  # seconds between two things that somebody does

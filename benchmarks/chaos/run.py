@@ -38,10 +38,10 @@ from curator_web.db.models.job_models import DONE, JOB_FAILED, Job
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.storage.opening import open_store
 from curator_web.users import add_user
-from tests.support import databases, killing, s3_services
-from tests.support.curator_fixtures import make_recording
-from tests.support.gunicorns import Gunicorn
-from tests.support.wires import Wire
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.services import databases, killing, s3_services
+from tests.support.services.gunicorns import Gunicorn
+from tests.support.services.wires import Wire
 
 from .clients import Client, Exporter, Reviewer, Told, Uploader
 from .cluster import Cluster, Processor

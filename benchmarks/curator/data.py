@@ -15,7 +15,7 @@ from curator_web.demonstrations.library.summary import counts
 from curator_web.users import add_user, projects, set_password
 from schemas.types.recordings import Box, Turn
 from schemas.types.recordings import Demonstration as Turns
-from tests.support.recording_fixtures import write_recording
+from tests.support.samples.recording_fixtures import write_recording
 
 TURNS = 43  # on average; WebLINX has 2,337 demonstrations with about 100,000 turns
 PASSWORD = "twenty people at once"

@@ -23,8 +23,8 @@ from statistics import quantiles
 from typing import Any
 from urllib.parse import urlencode
 
-from tests.support import databases
-from tests.support.gunicorns import Gunicorn
+from tests.support.services import databases
+from tests.support.services.gunicorns import Gunicorn
 
 from .data import PASSWORD, TURNS, WORDS, fill, names_of
 

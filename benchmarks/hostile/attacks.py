@@ -18,8 +18,8 @@ from sqlalchemy import select
 from curator_web.db.models.job_models import Job
 from recorder.writer import RecordingWriter
 from schemas.chromium import find_chromium, sandbox_arguments
-from tests.support.curator_fixtures import STARTED, action, element, manifest, pointer
-from tests.support.packages import pack
+from tests.support.curator.curator_fixtures import STARTED, action, element, manifest, pointer
+from tests.support.samples.packages import pack
 
 from . import corpus as hostile_corpus
 from . import files as hostile_files

@@ -19,7 +19,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from tests.support.packages import BOX, journal, pack, picture, snapshot
+from tests.support.samples.packages import BOX, journal, pack, picture, snapshot
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),

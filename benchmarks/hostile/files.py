@@ -11,7 +11,7 @@ from typing import Any
 
 import zstandard
 
-from tests.support.packages import BOX
+from tests.support.samples.packages import BOX
 
 from .corpus import deep, image, spoilt
 

@@ -4,7 +4,7 @@ import json
 import random
 from typing import Any
 
-from tests.support.packages import TARGET
+from tests.support.samples.packages import TARGET
 
 from .corpus import VALUES, deep, spoilt
 

@@ -28,8 +28,8 @@ import requests
 
 from curator_web.db.database import Database, open_database
 from curator_web.users import add_user
-from tests.support.canary import Canary
-from tests.support.curator_fixtures import make_recording, typed_recording
+from tests.support.curator.curator_fixtures import make_recording, typed_recording
+from tests.support.services.canary import Canary
 
 from . import attacks as hostile_attacks
 from .commands import Commands, commands

@@ -31,7 +31,7 @@ from urllib.parse import urlencode
 from benchmarks.applications import APPLICATIONS, install, wait_for
 from benchmarks.curator import run as curator
 from benchmarks.curator.data import WORDS, fill, names_of
-from tests.support.gunicorns import Gunicorn
+from tests.support.services.gunicorns import Gunicorn
 
 WORK = ("list", "next", "open", "save")
 SITES = 150

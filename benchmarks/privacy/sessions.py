@@ -25,8 +25,8 @@ from recorder import Recorder, Recording
 from recorder.browser import launch
 from recorder.package.receiving import receive
 from tests.support import chrome
-from tests.support.sessions import painted
-from tests.support.site import Site
+from tests.support.samples.sessions import painted
+from tests.support.services.site import Site
 
 _SIZE: ViewportSize = {"width": 800, "height": 600}
 _TEMPLATE_ELSEWHERE = ("title", "password that the page repeats")  # what the element shows is not the value

@@ -20,7 +20,7 @@ from curator_web.users import Account
 from pipeline.export import Selection, order_key
 from recorder.writer import RecordingWriter
 from schemas import InputError
-from tests.support.curator_fixtures import (
+from tests.support.curator.curator_fixtures import (
     HOSTILE,
     TASK,
     action,

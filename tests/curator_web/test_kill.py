@@ -11,8 +11,8 @@ from curator_web.db.database import open_database
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import add_user
-from tests.support import killing
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.services import killing
 
 pytestmark = pytest.mark.slow
 

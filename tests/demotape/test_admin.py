@@ -14,8 +14,8 @@ from curator_web.jobs import upkeep
 from curator_web.storage.opening import open_store
 from demotape.cli import main
 from recorder.reader import Recording
-from tests.support.curator_fixtures import make_recording
-from tests.support.s3_services import BUCKET, KEYS, client, objects
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.services.s3_services import BUCKET, KEYS, client, objects
 
 
 @pytest.fixture(params=["folder", "s3"])

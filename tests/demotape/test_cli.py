@@ -16,7 +16,7 @@ from curator_web import create_app
 from demotape.cli import main
 from recorder import Recording
 from schemas.chromium import find_chromium
-from tests.support.recording_fixtures import write_recording
+from tests.support.samples.recording_fixtures import write_recording
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
 

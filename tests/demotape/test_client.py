@@ -8,8 +8,8 @@ from curator_web import create_app
 from curator_web.demonstrations.library.library import current, import_recording, listed
 from demotape.client import Client, Refused
 from pipeline.judging.model_judge import Judgement
-from tests.support.curator_fixtures import make_recording, serving
-from tests.support.team_fixtures import add_people
+from tests.support.curator.curator_fixtures import make_recording, serving
+from tests.support.curator.team_fixtures import add_people
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ from demotape.site import miniwob_folder, serve
 from pipeline.verify import verify
 from recorder import Recording
 from schemas.chromium import find_chromium
-from tests.support.curator_fixtures import serving
-from tests.support.wheel import checkout, installed, run, wheel
+from tests.support.curator.curator_fixtures import serving
+from tests.support.processes.wheel import checkout, installed, run, wheel
 
 __all__ = ["checkout", "installed", "wheel"]
 

@@ -11,7 +11,7 @@ from curator_web.users import Account, project_settings
 from demotape.cli import main
 from demotape.commands.terminal import open_app
 from pipeline.export.grammars.table import GRAMMARS
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 
 def run(*arguments):

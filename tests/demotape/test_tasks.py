@@ -13,8 +13,8 @@ from demotape.cli import main
 from demotape.client import Client, Refused
 from demotape.commands import next_task
 from schemas import InputError
-from tests.support.curator_fixtures import serving
-from tests.support.team_fixtures import add_people
+from tests.support.curator.curator_fixtures import serving
+from tests.support.curator.team_fixtures import add_people
 
 
 def run(*arguments, **environment):

@@ -12,7 +12,7 @@ from curator_web.demonstrations.library.library import current
 from demotape.cli import main
 from pipeline.export import Source, export
 from schemas import INTENTS
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.fixture(scope="module")

@@ -18,11 +18,11 @@ from pipeline.checks import CHECKS, KINDS
 from pipeline.checks import plugged as plugged_checks
 from pipeline.export import FORMATS, splits
 from pipeline.export import plugged as plugged_formats
-from tests.support import recording_fixtures
 from tests.support.checkout import ROOT
-from tests.support.plugin_packages import package, run, tried, warmed, well
-from tests.support.recording_fixtures import EVENTS, STARTED_AT, write_recording
-from tests.support.sounds import spoken, track, video_with
+from tests.support.processes.plugin_packages import package, run, tried, warmed, well
+from tests.support.samples import recording_fixtures
+from tests.support.samples.recording_fixtures import EVENTS, STARTED_AT, write_recording
+from tests.support.samples.sounds import spoken, track, video_with
 
 __all__ = ["tried", "warmed"]
 

@@ -10,7 +10,7 @@ from pipeline import process
 from pipeline.export import Source, export
 from recorder import Recording
 from tests.support.checkout import ROOT
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 PAGE = """<!DOCTYPE html><title>Tables</title><form action="/found"><label>Search <input name="q"></label>
 <button>Go</button></form>"""

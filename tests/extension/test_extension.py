@@ -21,7 +21,7 @@ from tests.recorder.browser.test_navigations import OPENERS, WAYS
 from tests.recorder.browser.test_recorder import FLIP, act
 from tests.support.checkout import ROOT
 from tests.support.chrome import Chrome, Panel, launch
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 
 def pictures(session) -> list[np.ndarray]:

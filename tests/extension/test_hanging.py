@@ -4,7 +4,7 @@ import pytest
 from playwright.async_api import Error as PlaywrightError
 
 from tests.recorder.browser.test_hanging import PAGE
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 
 def test_a_recording_of_a_page_that_hangs_ends(chrome, site):

@@ -9,7 +9,7 @@ import psutil
 
 from tests.recorder.browser.test_pictures import ANIMATED, assert_good_pictures_show_it, press_beside_an_animation
 from tests.recorder.browser.test_state import picture
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 PAGE = """<body style='background:red'><button id=b>B</button><script>let n = 0, on = true;
 requestAnimationFrame(function f() {

@@ -28,7 +28,7 @@ from schemas.chromium import sandbox_arguments
 from tests.recorder.browser.test_recorder import FLIP
 from tests.support.browsers import full_chromium
 from tests.support.chrome import ARGUMENTS, Chrome, Panel, extension_id
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 from tests.support.waiting import wait_until_async
 
 

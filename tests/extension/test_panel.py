@@ -13,7 +13,7 @@ from pipeline.verify import verify
 from tests.recorder.browser.test_recorder import FLIP
 from tests.recorder.control.test_control_page import CONTRAST
 from tests.support import chrome as browsers
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 from tests.support.waiting import wait_until_async
 
 PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>

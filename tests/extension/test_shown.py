@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.recorder.browser import test_animations as animations
-from tests.recorder.browser import test_nesting as nesting
-from tests.recorder.browser import test_scrolled as scrolled
-from tests.recorder.browser import test_top_layer as top_layer
+from tests.recorder.rendered_pages import test_animations as animations
+from tests.recorder.rendered_pages import test_nesting as nesting
+from tests.recorder.rendered_pages import test_scrolled as scrolled
+from tests.recorder.rendered_pages import test_top_layer as top_layer
 
 
 @pytest.mark.parametrize("inner", [f"{animations.STILL}{animations.MOVING}", animations.ROOT],

@@ -16,7 +16,7 @@ from pipeline.export import FORMATS, LeftOut, Source, export
 from pipeline.export.exporting import Format
 from pipeline.export.formats import weblinx
 from schemas import DemotapeError, InputError
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.fixture(scope="module")

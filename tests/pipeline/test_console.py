@@ -9,8 +9,8 @@ from pipeline import console
 from recorder.reader import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError, limits
-from tests.support.curator_fixtures import HOSTILE, STARTED, manifest
-from tests.support.exchanges import SECRET, console_line
+from tests.support.curator.curator_fixtures import HOSTILE, STARTED, manifest
+from tests.support.samples.exchanges import SECRET, console_line
 
 
 def recorded(folder, *lines) -> Recording:

@@ -11,7 +11,7 @@ from pipeline import process
 from pipeline.cache.inputs import hash_file
 from pipeline.processing import refresh
 from schemas import InputError
-from tests.support.recording_fixtures import write_recording
+from tests.support.samples.recording_fixtures import write_recording
 
 CHAT = "00:00:01\tAnn Lee:\tFind lamps\n00:00:02\tBen Ray:\tHere they are\n"
 

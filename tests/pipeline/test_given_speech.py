@@ -13,8 +13,8 @@ from pipeline.speech.recognisers import Segment
 from pipeline.turns.edits import apply_edits
 from pipeline.verify import verify
 from schemas import InputError
-from tests.support.recording_fixtures import write_recording
-from tests.support.sounds import spoken, track, video_with
+from tests.support.samples.recording_fixtures import write_recording
+from tests.support.samples.sounds import spoken, track, video_with
 
 VTT = "WEBVTT\n\n00:00.500 --> 00:01.000\n<v Ann>Find some\n\n00:01.100 --> 00:01.500\n<v Ann>lamps.\n"
 SRT = "1\n00:00:00,700 --> 00:00:01,400\nFind chairs.\n"

@@ -10,8 +10,8 @@ import pytest
 from pipeline.export import Source, export
 from pipeline.hub import push as send
 from schemas import InputError
-from tests.support import hub
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
+from tests.support.services import hub
 
 pytest.importorskip("huggingface_hub")
 

@@ -18,7 +18,7 @@ from pipeline.model_endpoint import (
 )
 from pipeline.model_endpoint import ask as ask_body
 from schemas import InputError
-from tests.support.model_server import Answer, model_server, said
+from tests.support.services.model_server import Answer, model_server, said
 
 KEY = "sk-kept-to-oneself"
 MESSAGES = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Läden?"}]

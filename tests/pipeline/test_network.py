@@ -11,8 +11,8 @@ from recorder.privacy.har_file import HarFile
 from recorder.reader import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
-from tests.support.curator_fixtures import STARTED, manifest
-from tests.support.exchanges import SECRET, exchange
+from tests.support.curator.curator_fixtures import STARTED, manifest
+from tests.support.samples.exchanges import SECRET, exchange
 
 
 def recorded(folder, *lines, option: str = "replayable") -> RecordingWriter:

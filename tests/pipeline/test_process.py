@@ -14,7 +14,7 @@ from pipeline import batch, cluster, process, processing, refresh
 from pipeline.cache import inputs
 from recorder import Recording
 from schemas import InputError
-from tests.support.recording_fixtures import write_recording
+from tests.support.samples.recording_fixtures import write_recording
 
 
 def demotape(*arguments) -> tuple[int, str]:

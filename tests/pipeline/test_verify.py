@@ -8,8 +8,8 @@ from pipeline.export import Source, export
 from pipeline.verify import verify
 from schemas import InputError, limits
 from schemas.files import dump_json
-from tests.support.exchanges import console_line, exchange
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.exchanges import console_line, exchange
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from pipeline import process
 from pipeline.pages.dom import flatten
 from pipeline.verify import verify
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 ODD_PAGE = """<!DOCTYPE html><meta charset=utf-8><title>x</title><p id=p style='height:40px'>Text</p>
 <input id=i><a id=a>Link</a><form id=f><input name=attributes><input name=parentNode></form><div id=d></div><script>

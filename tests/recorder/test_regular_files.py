@@ -13,7 +13,7 @@ from pipeline.verify import verify
 from recorder import Recording
 from schemas import InputError, RecordingLayout
 from tests.support.checkout import ROOT
-from tests.support.curator_fixtures import make_recording, typed_recording
+from tests.support.curator.curator_fixtures import make_recording, typed_recording
 
 FILES = ("recording.json", "events.jsonl", "chat.jsonl", "resources.jsonl", "demonstration.json", "processed.json",
          "video.webm", "network.har", "console.jsonl")

@@ -17,9 +17,9 @@ from playwright.async_api import BrowserContext, Frame, Page, async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from tests.support.sessions import painted
-from tests.support.trap_table import TRAPS
-from tests.support.traps import InFrame, Trap, line
+from tests.support.samples.sessions import painted
+from tests.support.samples.trap_table import TRAPS
+from tests.support.samples.traps import InFrame, Trap, line
 from tests.support.waiting import wait_until_async
 
 FIRST = ("<!DOCTYPE html><script>for (const type of ['pointerdown', 'mousedown', 'keydown']) "

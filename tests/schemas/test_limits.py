@@ -10,7 +10,7 @@ from recorder import Recording
 from schemas import EditSchema, InputError, limits
 from schemas.files import validated
 from schemas.formats.parts import SHA256, SizeSchema
-from tests.support.curator_fixtures import manifest as made_manifest
+from tests.support.curator.curator_fixtures import manifest as made_manifest
 
 
 def manifest(name: str) -> dict:

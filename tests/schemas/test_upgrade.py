@@ -34,7 +34,7 @@ from schemas.formats.package import LINES, PackageSchema
 from schemas.upgrade import HEADS, PIECES, STEPS, upgrade
 from tests.support.checkout import ROOT
 from tests.support.kept import DATA
-from tests.support.packages import rewritten
+from tests.support.samples.packages import rewritten
 from tests.test_docs import SCHEMAS
 
 pytestmark = pytest.mark.postgresql

@@ -18,7 +18,7 @@ from tests.support.browsers import full_chromium
 from tests.support.checkout import ROOT
 from tests.support.waiting import wait_until_async
 
-from .sessions import Session, painted
+from .samples.sessions import Session, painted
 
 EXTENSION = ROOT / "extension"
 ARGUMENTS = (

@@ -28,8 +28,8 @@ from recorder.browser import launch
 from schemas.files import dump_json
 
 from . import chrome
-from .sessions import click_in, painted
-from .site import Site
+from .samples.sessions import click_in, painted
+from .services.site import Site
 
 DATA = Path(__file__).parents[1] / "data"
 TASK = "Order two lamps"

@@ -102,8 +102,8 @@ def _page(review: library.Review, form: CheckForm | None = None, problem: str = 
     except InputError as error:
         problem = _plain(error)
     return render_template(
-        "review/outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed, points=points,
-        items=outcome_view.items(review.outcome, check_editing.CHECKS), begun=outcome_forms.BEGUN,
+        "review/outcome.html", row=row, outcome=review.outcome, form=form, problem=problem, proposed=proposed,
+        points=points, items=outcome_view.items(review.outcome, check_editing.CHECKS), begun=outcome_forms.BEGUN,
         told=wording.describe_check,
         checkpoints=outcome_view.items(review.outcome, check_editing.CHECKPOINTS), kind_of=outcome_view.kind_of,
         jobs=[job] if job else [], here=url_for(".show", demonstration_id=row.id),

@@ -43,7 +43,8 @@ def show(demonstration_id: str) -> str:
     review, stored = library.review(db, demonstration_id), replay_proofs.stored_proof(db, demonstration_id)
     recording = services().store.open(review.row.recording)
     return render_template(
-        "review/proof.html", row=review.row, jobs=jobs, here=jobs_url, kept=stored, proof=stored.content if stored else None,
+        "review/proof.html", row=review.row, jobs=jobs, here=jobs_url, kept=stored,
+        proof=stored.content if stored else None,
         rows=rows(stored.content, ReviewView(review), recording, review.state_after) if stored else [],
         can_run=replays.can_run(recording), runs=replays.KIND in services().jobs.kinds)
 

@@ -23,8 +23,8 @@ def show() -> str:
     bars, top = charts.by_day(project_figures.days, ("submitted", "approved"))
     covered = {kind: rows for kind, rows in coverage(services().db, account().project).items()
                if any(row.value for row in rows)}
-    return render_template("work/dashboard.html", covered=covered, figures=project_figures, bars=bars, top=top, days=DAYS,
-                           width=charts.WIDTH, height=charts.HEIGHT,
+    return render_template("work/dashboard.html", covered=covered, figures=project_figures, bars=bars, top=top,
+                           days=DAYS, width=charts.WIDTH, height=charts.HEIGHT,
                            dropped_why=charts.shares(project_figures.dropped_why),
                            edited_how=charts.shares(project_figures.edited_how),
                            troubled=len(services().jobs.failed(account().project)),

@@ -27,7 +27,8 @@ def show() -> str:
 
 
 def _jobs() -> str:
-    return render_template("shell/_jobs.html", jobs=services().jobs.latest(KIND, account().project), here=url_for(".show"))
+    return render_template("shell/_jobs.html", jobs=services().jobs.latest(KIND, account().project),
+                           here=url_for(".show"))
 
 
 def _page(refused: list[str]) -> str:

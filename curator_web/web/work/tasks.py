@@ -23,8 +23,8 @@ def index() -> str:
     page = min(max(request.args.get("page", 1, type=int), 1), 1_000_000)
     db, caller = services().db, account()
     results = bank.find(db, caller, page=page, **sought)
-    return render_template("work/tasks.html", found=results, sought=sought, page=page, pages=-(-results.total // bank.PAGE),
-                           states=TASK_STATES, difficulties=bank.DIFFICULTIES,
+    return render_template("work/tasks.html", found=results, sought=sought, page=page,
+                           pages=-(-results.total // bank.PAGE), states=TASK_STATES, difficulties=bank.DIFFICULTIES,
                            mine=assignment.assigned_task(db, caller),
                            seeds=bank.seeds(db, caller), limit=bank.TEXT_LENGTH, model=services().model)
 

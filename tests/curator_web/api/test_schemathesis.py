@@ -16,8 +16,8 @@ from schemathesis import GenerationMode
 from curator_web import create_app
 from curator_web.demonstrations.library.library import import_recording
 from demotape.importing import import_package
-from tests.support.curator_fixtures import hostile_turns, make_recording
-from tests.support.team_fixtures import add_people
+from tests.support.curator.curator_fixtures import hostile_turns, make_recording
+from tests.support.curator.team_fixtures import add_people
 
 pytestmark = pytest.mark.slow
 

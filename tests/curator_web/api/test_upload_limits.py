@@ -22,8 +22,8 @@ from curator_web.jobs.queue import Jobs
 from curator_web.users import add_user
 from demotape.importing import import_package
 from schemas import DiskFull, InputError, limits
-from tests.support.curator_fixtures import make_recording
-from tests.support.s3_services import BUCKET, KEYS, objects
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.services.s3_services import BUCKET, KEYS, objects
 
 DISK = namedtuple("DISK", "total used free")
 CONTENT = [b"abcd", b"efgh", b"ij"]

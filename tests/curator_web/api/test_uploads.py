@@ -18,7 +18,7 @@ from curator_web.users import add_user, tokens
 from demotape.cli import main
 from demotape.importing import import_package
 from schemas import InputError, limits
-from tests.support.packages import journal, pack
+from tests.support.samples.packages import journal, pack
 from tests.support.waiting import wait_until
 
 CHUNK = 300

@@ -17,7 +17,7 @@ from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from schemas import InputError
 from tests.support.checkout import ROOT
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 pytestmark = pytest.mark.postgresql
 

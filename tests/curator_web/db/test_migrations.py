@@ -14,7 +14,7 @@ from curator_web.db.models.core import Comment, Member, Project, SecondReview
 from curator_web.demonstrations.library.library import current, import_recording, review
 from curator_web.users import add_user
 from tests.support.checkout import ROOT
-from tests.support.old_databases import CHAT, DEMONSTRATION, ID, KEPT, LABEL, TOKEN, TYPING, fill
+from tests.support.curator.old_databases import CHAT, DEMONSTRATION, ID, KEPT, LABEL, TOKEN, TYPING, fill
 
 pytestmark = pytest.mark.postgresql
 

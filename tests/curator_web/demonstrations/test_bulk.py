@@ -18,8 +18,8 @@ from curator_web.demonstrations.workflow import bulk
 from curator_web.errors import Conflict, InputError, NotAllowed
 from curator_web.jobs import bulk_changes
 from curator_web.users import projects
-from tests.support.curator_fixtures import database_of, make_recording
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import database_of, make_recording
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, add_people, csrf, signed_in
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.postgresql

@@ -15,7 +15,7 @@ from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.demonstrations.workflow.editing import add_edit
 from demotape.cli import main
 from pipeline.export.manifest import read_manifest
-from tests.support.curator_fixtures import database_of, make_recording, typed_recording
+from tests.support.curator.curator_fixtures import database_of, make_recording, typed_recording
 
 NOW = "2025-01-02T03:04:05+00:00"
 

@@ -14,8 +14,8 @@ from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.tasks import assignment, bank
 from curator_web.users import Account
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import add_people, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import add_people, signed_in
 
 LEA, ANN = Account("lea", "lead"), Account("ann", "annotator")
 

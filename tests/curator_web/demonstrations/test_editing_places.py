@@ -7,7 +7,7 @@ from curator_web.demonstrations.library.library import import_recording, review
 from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import InputError
 from curator_web.storage.recordings import RecordingStore
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 
 def test_outside_of_the_page_is_refused(tmp_path):

@@ -21,9 +21,9 @@ from pipeline.verify import verify
 from schemas.formats.outcome import FORMAT
 from tests.curator_web.demonstrations.test_parts import app, db, facets, ids, seen  # noqa: F401
 from tests.curator_web.demonstrations.test_parts import do as work
-from tests.support.curator_fixtures import TASK
-from tests.support.proofs import proof_of
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL
+from tests.support.curator.curator_fixtures import TASK
+from tests.support.curator.proofs import proof_of
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL
 
 SPLIT = {"op": "end_before", "turn": "t4", "task": "Ask for the date"}
 PART = "rec-1~p1"

@@ -15,8 +15,8 @@ from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import projects, renaming
 from pipeline.judging.labels import read_labels
 from pipeline.judging.model_judge import Judgement
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, say, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, say, signed_in
 
 HTML = "<script>alert(1)</script>"
 

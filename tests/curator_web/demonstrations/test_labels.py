@@ -9,8 +9,8 @@ from curator_web.demonstrations.library.library import current, exportable, revi
 from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.errors import InputError
 from pipeline.export import Selection, export
-from tests.support.edits import edit
-from tests.support.team_fixtures import ANN, LEA, csrf, signed_in
+from tests.support.curator.edits import edit
+from tests.support.curator.team_fixtures import ANN, LEA, csrf, signed_in
 
 from .test_workflow import app, db, fill
 

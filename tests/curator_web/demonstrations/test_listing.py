@@ -20,8 +20,8 @@ from curator_web.demonstrations.listing.listing import Filter, read_filter, site
 from curator_web.errors import InputError
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import Account, projects
-from tests.support.curator_fixtures import make_recording
-from tests.support.edits import edit
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.edits import edit
 
 pytestmark = pytest.mark.postgresql
 

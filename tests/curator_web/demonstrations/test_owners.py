@@ -15,9 +15,9 @@ from demotape.cli import main
 from demotape.importing import import_package, import_path
 from schemas import InputError
 from tests.curator_web.api.test_uploads import Sender
-from tests.support.curator_fixtures import make_recording
-from tests.support.packages import journal, pack, rewritten
-from tests.support.team_fixtures import add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import add_people, csrf, signed_in
+from tests.support.samples.packages import journal, pack, rewritten
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from curator_web.demonstrations.workflow import adjudicating, pairing
 from curator_web.demonstrations.workflow.workflow import actions, change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
-from tests.support.curator_fixtures import make_recording, pointer
-from tests.support.edits import settle
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, give, say
+from tests.support.curator.curator_fixtures import make_recording, pointer
+from tests.support.curator.edits import settle
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, give, say
 
 COPY = "rec-1~2"
 DIFFICULTY = {"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"], "hint": ""}

@@ -1,7 +1,7 @@
 """Two lists of turns beside each other, and where they part; pure."""
 
 from curator_web.demonstrations.measuring.divergence import aligned, parting
-from tests.support.curator_fixtures import element
+from tests.support.curator.curator_fixtures import element
 
 
 def turn(name, intent="click", target="Order", **changes):

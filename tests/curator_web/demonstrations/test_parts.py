@@ -21,9 +21,9 @@ from curator_web.notifications import reading
 from curator_web.users import projects
 from pipeline.export import FORMATS, export
 from pipeline.verify import verify
-from tests.support.curator_fixtures import TASK, make_recording
-from tests.support.edits import edit
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people, signed_in
+from tests.support.curator.curator_fixtures import TASK, make_recording
+from tests.support.curator.edits import edit
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, add_people, signed_in
 
 SPLIT = {"op": "end_before", "turn": "t4", "task": "Ask for the date"}
 PART = "rec-1~p2"  # where one edit was made before

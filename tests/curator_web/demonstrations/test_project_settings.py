@@ -16,10 +16,10 @@ from curator_web.jobs import recounts
 from curator_web.users import Account, project_settings, projects
 from pipeline.checks import UNUSED_INTENT
 from schemas import BROWSER_INTENTS
-from tests.support.curator_fixtures import make_recording, pointer
-from tests.support.curator_fixtures import turns as usual
-from tests.support.edits import edit
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people
+from tests.support.curator.curator_fixtures import make_recording, pointer
+from tests.support.curator.curator_fixtures import turns as usual
+from tests.support.curator.edits import edit
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people
 
 HOVER = {"op": "set_intent", "turn": "t3", "intent": "hover", "arguments": pointer()}
 

@@ -7,7 +7,7 @@ import curator_web.demonstrations.library.library
 import pipeline.turns.edits
 from curator_web import create_app
 from curator_web.demonstrations.library.library import current, import_recording
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.team_fixtures import ANN, csrf, signed_in
+from tests.support.curator.team_fixtures import ANN, csrf, signed_in
 
 from .test_workflow import app, db, fill, go, row
 

@@ -11,8 +11,8 @@ from curator_web.demonstrations.library import library, validation_cache
 from curator_web.demonstrations.workflow import pairing
 from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import DatabaseUnavailable
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import LEA, add_people
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import LEA, add_people
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from curator_web.demonstrations.workflow.workflow import actions
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.notifications import reading
 from curator_web.users import project_settings, projects, renaming
-from tests.support.curator_fixtures import make_recording, pointer
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, add_people, give, say
+from tests.support.curator.curator_fixtures import make_recording, pointer
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, add_people, give, say
 
 DIFFICULTY = {"name": "difficulty", "scope": "demonstration", "kind": "single", "options": ["easy", "hard"], "hint": ""}
 NOTE = {"name": "note", "scope": "turn", "kind": "text", "options": [], "hint": ""}

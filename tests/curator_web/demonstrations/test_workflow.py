@@ -14,9 +14,9 @@ from curator_web.demonstrations.listing.comments import add_comment, comments_of
 from curator_web.demonstrations.workflow.workflow import actions, change_status, history
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
 from curator_web.users import Account
-from tests.support.curator_fixtures import make_recording
-from tests.support.edits import edit
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.edits import edit
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
 
 pytestmark = pytest.mark.postgresql
 

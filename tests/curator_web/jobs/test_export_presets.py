@@ -13,8 +13,8 @@ from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError
 from curator_web.jobs import export_presets, recounts
 from curator_web.users import Account, projects
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import LEA, VAL, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import LEA, VAL, add_people, csrf, signed_in
 
 PRESETS = "/api/export-presets"
 GIVEN = {"format": "chat", "status": "approved", "grammar": "weblinx", "intents": ["click", "load"], "names": True,

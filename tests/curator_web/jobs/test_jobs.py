@@ -25,10 +25,10 @@ from curator_web.users import Account
 from curator_web.web.work import charts
 from demotape.importing import import_package
 from schemas import DiskFull
-from tests.support.curator_fixtures import make_recording
-from tests.support.edits import edit
-from tests.support.packages import pack
-from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.edits import edit
+from tests.support.curator.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
+from tests.support.samples.packages import pack
 
 pytestmark = pytest.mark.postgresql
 

@@ -6,8 +6,8 @@ from curator_web import create_app, sandboxed
 from demotape import importing
 from pipeline.sandbox import Allowance, Processes
 from tests.support import hostile_work
-from tests.support.curator_fixtures import make_recording
-from tests.support.packages import pack
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.samples.packages import pack
 
 TIGHT = Processes(1)
 

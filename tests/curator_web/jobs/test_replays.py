@@ -1,6 +1,6 @@
 """Demonstrations that are run again from the app: the proof is kept, shown, and true only of what was run.
 
-What runs them here is a stand-in; in `tests/replay/test_replaying.py` a browser does.
+What runs them here is a stand-in; in `tests/replay/running/test_replaying.py` a browser does.
 """
 
 import copy
@@ -17,9 +17,9 @@ from curator_web.errors import Conflict, InputError
 from curator_web.jobs import replays
 from pipeline import proofs
 from pipeline.export import Selection
-from tests.support.curator_fixtures import make_recording, screenshot
-from tests.support.proofs import proof_of
-from tests.support.team_fixtures import ANN, LEA, add_people, signed_in
+from tests.support.curator.curator_fixtures import make_recording, screenshot
+from tests.support.curator.proofs import proof_of
+from tests.support.curator.team_fixtures import ANN, LEA, add_people, signed_in
 
 REPLAYABLE = {"options": {"replayable": True}}
 TYPED = {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Anchorage"}}

@@ -18,8 +18,8 @@ from curator_web.jobs.queue import Jobs
 from curator_web.notifications import mentions, reading
 from curator_web.tasks import bank
 from curator_web.users import projects
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import ANN, BOB, LEA, VAL, WIM, add_people, csrf, signed_in
 
 # What asks the database nothing that others do not ask of both.
 ON_SQLITE = pytest.mark.parametrize("db_url", ["sqlite"], indirect=True)

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.support.s3_services import KEYS
+from tests.support.services.s3_services import KEYS
 
 
 @pytest.fixture(autouse=True)

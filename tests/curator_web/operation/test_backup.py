@@ -24,11 +24,11 @@ from curator_web.operation.restoring import restore
 from curator_web.storage.opening import open_store
 from curator_web.storage.session_key import session_key
 from demotape.cli import main
-from tests.support import old_databases
 from tests.support.checkout import ROOT
-from tests.support.curator_fixtures import filmed_recording, make_recording
-from tests.support.s3_services import BUCKET
-from tests.support.team_fixtures import add_people, signed_in
+from tests.support.curator import old_databases
+from tests.support.curator.curator_fixtures import filmed_recording, make_recording
+from tests.support.curator.team_fixtures import add_people, signed_in
+from tests.support.services.s3_services import BUCKET
 
 pytestmark = pytest.mark.postgresql
 

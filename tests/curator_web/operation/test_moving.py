@@ -11,9 +11,9 @@ from curator_web.errors import DemotapeError, InputError
 from curator_web.operation.moving import move
 from curator_web.storage.opening import open_store
 from demotape.cli import main
-from tests.support.curator_fixtures import filmed_recording, make_recording
-from tests.support.s3_services import BUCKET, Proxy, objects
-from tests.support.team_fixtures import add_people, signed_in
+from tests.support.curator.curator_fixtures import filmed_recording, make_recording
+from tests.support.curator.team_fixtures import add_people, signed_in
+from tests.support.services.s3_services import BUCKET, Proxy, objects
 
 
 def run(*arguments) -> tuple[int, str]:

@@ -14,8 +14,8 @@ from curator_web.storage.session_key import session_key
 from curator_web.users import SecondFactors, second_factor, tokens
 from curator_web.webhooks.hooks import Webhooks
 from demotape.cli import main
-from tests.support.s3_services import BUCKET, KEYS
-from tests.support.team_fixtures import LEA, add_people, signed_in
+from tests.support.curator.team_fixtures import LEA, add_people, signed_in
+from tests.support.services.s3_services import BUCKET, KEYS
 
 pytestmark = pytest.mark.postgresql
 

@@ -29,13 +29,13 @@ from demotape.cli import main
 from demotape.importing import import_package
 from pipeline.export import export
 from recorder import Recording
-from tests.support.curator_fixtures import filmed_recording, make_recording, typed_recording
-from tests.support.exchanges import console_line
-from tests.support.packages import pack
-from tests.support.s3_services import BUCKET, KEYS, Proxy, client, objects
-from tests.support.team_fixtures import LEA, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import filmed_recording, make_recording, typed_recording
+from tests.support.curator.team_fixtures import LEA, add_people, csrf, signed_in
+from tests.support.samples.exchanges import console_line
+from tests.support.samples.packages import pack
+from tests.support.services.s3_services import BUCKET, KEYS, Proxy, client, objects
+from tests.support.services.wires import Wire
 from tests.support.waiting import wait_until
-from tests.support.wires import Wire
 
 CHUNK = 400
 

@@ -13,7 +13,7 @@ from curator_web.demonstrations.listing import moving
 from curator_web.errors import InputError, NotAllowed, NotFound
 from curator_web.tasks import assignment, bank, coverage, expected_end, files
 from curator_web.users import Account, projects
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 pytestmark = pytest.mark.postgresql
 

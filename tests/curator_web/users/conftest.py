@@ -4,7 +4,7 @@ import pytest
 
 from curator_web import create_app
 from demotape.importing import import_package
-from tests.support.team_fixtures import add_people
+from tests.support.curator.team_fixtures import add_people
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from curator_web.db.models.key_models import OwnKeys
 from curator_web.errors import InputError
 from curator_web.users import people, rename
 from curator_web.users.own_keys import ACTIONS, BY_NAME, bound, keys_of, pressed, problems, read_key, save_keys, shown
-from tests.support.team_fixtures import csrf, signed_in
+from tests.support.curator.team_fixtures import csrf, signed_in
 
 USUAL = {each.name: each.usual for each in ACTIONS}
 

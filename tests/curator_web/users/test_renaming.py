@@ -12,8 +12,8 @@ from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError
 from curator_web.users import rename, renaming, tokens, user_named
 from demotape.cli import main
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import csrf, signed_in
 
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
 # Other columns of this length: ids, names of things, ends of addresses.

@@ -13,8 +13,8 @@ from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError
 from curator_web.users import add_user, disable, enable, remove, set_password, tokens, user_named
 from demotape.cli import main
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import PASSWORD, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import PASSWORD, csrf, signed_in
 
 PLAN = {"size": 1, "chunk_size": 1, "chunks": ["0" * 64]}
 EDIT = {"version": 1, "edit": {"op": "drop", "turn": "t3"}}

@@ -11,7 +11,7 @@ from curator_web.db.models.core import SignInAttempts
 from curator_web.errors import Busy, NotSignedIn, TooManyAttempts
 from curator_web.users import SignInAttemptLimits, check_password, passwords, sign_in_attempts
 from curator_web.users.sign_in_attempts import AT_ONE_NAME, COUNT_FOR, FROM_ONE_ADDRESS
-from tests.support.team_fixtures import PASSWORD, csrf, signed_in
+from tests.support.curator.team_fixtures import PASSWORD, csrf, signed_in
 
 pytestmark = pytest.mark.postgresql
 

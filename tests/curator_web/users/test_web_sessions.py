@@ -9,7 +9,7 @@ from sqlalchemy import select, update
 from curator_web.db.models.core import AuditLine, WebSession
 from curator_web.errors import NotSignedIn
 from curator_web.users import disable, remove, set_password, user_named, web_sessions
-from tests.support.team_fixtures import PASSWORD, csrf, signed_in
+from tests.support.curator.team_fixtures import PASSWORD, csrf, signed_in
 
 
 def send(client, address: str, page: str = "/account", **data):

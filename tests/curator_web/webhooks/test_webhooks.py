@@ -25,8 +25,8 @@ from curator_web.notifications import reading
 from curator_web.users import Account
 from curator_web.webhooks import addresses, hooks, posting, sending
 from curator_web.webhooks.events import EVENTS
-from tests.support.curator_fixtures import make_recording
-from tests.support.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
 from tests.support.waiting import PATIENCE_S, wait_until
 
 HERE = (ipaddress.ip_network("127.0.0.0/8"),)

@@ -12,7 +12,7 @@ import zstandard
 
 from pipeline.cache import derived, prepared
 from pipeline.export import FORMATS, Source, export, prepare, states
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 USUAL = {"weblinx": "png", "mind2web": "png", "multimodal-mind2web": "jpg", "webdataset": "jpg", "parquet": "jpg",
          "chat": "jpg", "playwright": "jpg", "trajectories": "jpg", "label-studio": "jpg"}

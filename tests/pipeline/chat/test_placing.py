@@ -5,7 +5,7 @@ from pipeline.chat import ChatLine, ChatLog, merge_chat, recorded_chat, stage
 from pipeline.checks import KINDS
 from schemas import DemonstrationSchema
 from schemas.files import validated
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 def demonstration(*times):

@@ -14,7 +14,7 @@ from pipeline.turns import edits
 from schemas import EditSchema
 from schemas.formats.demonstration import CheckSchema
 from schemas.formats.parts import STALE_REASONS
-from tests.support.recording_fixtures import element, write_recording
+from tests.support.samples.recording_fixtures import element, write_recording
 
 
 @pytest.fixture(scope="module")

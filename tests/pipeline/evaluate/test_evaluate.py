@@ -22,7 +22,7 @@ from pipeline.export import Rule, Source, export
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
-from tests.support.recording_fixtures import STARTED_AT, make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import STARTED_AT, make_demonstration, write_recording
 
 UIDS = re.compile(rb'((?:data-demotape-uid=|"uid": )(?:"|&quot;|&amp;quot;))')
 

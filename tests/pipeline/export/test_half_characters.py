@@ -8,7 +8,7 @@ from pipeline import process
 from pipeline.export import FORMATS, Source, export
 from recorder import Recording
 from schemas.text import read_well_formed, storable, well_formed
-from tests.support.site import Site
+from tests.support.services.site import Site
 
 PAGE = r"""<body><button id=b></button><input id=i maxlength=1><p id=p></p><script>
 const half = '\ud83d\ude00'.slice(0, 1);

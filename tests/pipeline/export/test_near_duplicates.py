@@ -11,7 +11,7 @@ import pytest
 from pipeline.export import Rule, Source, export, read_rule
 from pipeline.export.near_duplicates import near_duplicates
 from recorder import Recording
-from tests.support.recording_fixtures import STARTED_AT, make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import STARTED_AT, make_demonstration, write_recording
 
 PARIS = "Book the cheapest flight from London to Paris on the 3rd of May"
 TOOLS = ["spanner", "hammer", "chisel", "plane", "saw", "file", "vice"]

@@ -10,7 +10,7 @@ from pipeline.outcomes.evidence import Evidence, PageState, Request
 from pipeline.outcomes.proposing import propose
 from pipeline.pages.rendering import Resources
 from recorder import Recording
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 NO_ADDRESSES = ("http://[", "//[::1", "http://[/#x", "https://a[b].example/?q=1")
 

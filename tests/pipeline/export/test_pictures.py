@@ -9,7 +9,7 @@ import pytest
 from pipeline import process
 from pipeline.export import Source, export
 from recorder import Recorder, Recording
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 SIZE = {"width": 800, "height": 600}
 ADDRESS = "ann.lee@shop.example"

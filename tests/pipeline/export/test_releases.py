@@ -12,7 +12,7 @@ from demotape.cli import main
 from pipeline.export import ReviewState, Rule, differences, export, read_export
 from schemas import InputError
 from tests.pipeline.export.test_sharding import SIZES, edited, files_of, made, many, shards_of  # noqa: F401
-from tests.support.s3_services import BUCKET, KEYS, Proxy
+from tests.support.services.s3_services import BUCKET, KEYS, Proxy
 
 SHARDED = {"format": "webdataset", "shard_size": SIZES["webdataset"]}
 

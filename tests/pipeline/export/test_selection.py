@@ -12,7 +12,7 @@ from pipeline.export.formats.card import card as card_text
 from pipeline.export.manifest import read_manifest
 from pipeline.export.selection import select
 from schemas import InputError
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 AGENT = {"actor": "agent", "agent": "walker 1.0", "consent": True, "license": "CC-BY-4.0"}
 

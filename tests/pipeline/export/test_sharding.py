@@ -9,7 +9,7 @@ import pytest
 from pipeline.export import InOrder, ReviewState, Source, export, order_key
 from pipeline.export.formats import mind2web_actions, turnwise
 from schemas import InputError
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 SHARDED = ("webdataset", "parquet", "multimodal-mind2web")
 SIZES = {"webdataset": 900_000, "parquet": 60_000, "multimodal-mind2web": 60_000}  # a few demonstrations

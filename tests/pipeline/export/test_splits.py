@@ -16,7 +16,7 @@ from pipeline.export.splits import MIND2WEB, SPLIT_FACTORS, SPLITS, Facts, LeakC
 from pipeline.verify import verify
 from schemas import InputError
 from tests.support.checkout import ROOT
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 SITES = [f"site{number}.example" for number in range(12)]
 FACTS = st.builds(

@@ -11,7 +11,7 @@ from pipeline.judging.prompt import RULES, messages
 from pipeline.judging.trajectory import WIDTH, read_trajectory, select_turns
 from recorder import Recording
 from schemas import InputError
-from tests.support.curator_fixtures import TASK, make_recording, state, turns
+from tests.support.curator.curator_fixtures import TASK, make_recording, state, turns
 
 
 def acted(name: str | None, dropped: bool = False) -> dict:

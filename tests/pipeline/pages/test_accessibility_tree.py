@@ -12,8 +12,8 @@ from pipeline.verify import verify
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
-from tests.support.canary import Canary
-from tests.support.curator_fixtures import STARTED, element, manifest, state
+from tests.support.curator.curator_fixtures import STARTED, element, manifest, state
+from tests.support.services.canary import Canary
 
 PAGE = """<title>Shop</title><main><h1>Tea</h1><button id=b onclick="this.textContent = 'Sold'">Sell</button>
 <label>Word <input id=p type=password></label><input type=checkbox id=c aria-label=Fast>

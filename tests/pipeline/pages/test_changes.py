@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.pages.changes import MAX_AREAS, changed_areas, changed_areas_of
 from recorder.reader import Recording
-from tests.support.curator_fixtures import action, make_recording, pointer
+from tests.support.curator.curator_fixtures import action, make_recording, pointer
 
 
 def page() -> np.ndarray:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.pages.dom import MAX_VALUE, flatten
-from tests.support.recording_fixtures import FRAME, INNERMOST, html, page
+from tests.support.samples.recording_fixtures import FRAME, INNERMOST, html, page
 
 UID = "data-webtasks-id"
 

@@ -20,8 +20,8 @@ from pipeline.privacy.reading import read_lines
 from recorder import Recorder, Recording
 from recorder.pictures import decode_picture
 from schemas import InputError
-from tests.support.sessions import painted
-from tests.support.site import Site
+from tests.support.samples.sessions import painted
+from tests.support.services.site import Site
 
 MAIL, PLAIN, SECRET = "ann.lee@shop.example", "Nobody is named here", "Hunter-2207-x"
 PAGE = f"""<!DOCTYPE html><title>Letter</title><canvas id=c width=500 height=120></canvas>

@@ -23,7 +23,7 @@ from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
 from tests.support.checkout import ROOT
-from tests.support.recording_fixtures import STARTED_AT, VIEWPORT, html
+from tests.support.samples.recording_fixtures import STARTED_AT, VIEWPORT, html
 
 MAIL, PHONE, CARD, TOKEN = "ann.lee@shop.example", "+49 30 1234567", "4111 1111 1111 1111", "s3cr3tT0kenValue"
 SECRETS = {"email": MAIL, "phone": PHONE, "card": CARD, "token": TOKEN}

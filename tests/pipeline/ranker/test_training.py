@@ -16,7 +16,7 @@ from pipeline.ranker import train
 from pipeline.ranker.reading import choices
 from schemas import InputError
 from tests.pipeline.test_process import demotape
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 try:
     import lightgbm  # noqa: F401

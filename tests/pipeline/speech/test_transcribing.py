@@ -14,7 +14,7 @@ from pipeline.speech.recognisers import InstalledRecogniser, Segment
 from pipeline.speech.transcribing import UNKNOWN as UNKNOWN_SPEAKER
 from pipeline.speech.transcribing import as_webvtt, transcribe
 from schemas import InputError, limits
-from tests.support.sounds import spoken, track, video_with
+from tests.support.samples.sounds import spoken, track, video_with
 
 DIGEST = "0" * 64
 AT = {0.5: "Please open the lamp page", 2.6: "Now book it"}

@@ -17,7 +17,7 @@ from pipeline.turns.edits import (
     undo_depths,
 )
 from schemas import InputError
-from tests.support.recording_fixtures import element
+from tests.support.samples.recording_fixtures import element
 
 BLOB = "ab" * 32
 STATE = {"tab": 1, "url": "https://a.example/", "title": "", "viewport": {"width": 800, "height": 600}, "zoom": 1.0,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pipeline.turns.edits import append, apply_edits
 from pipeline.turns.video_placement import alignment_after, recording_time, video_time, without_video
 from schemas import InputError
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 RECTANGLE = {"left": 70.0, "top": 71.0, "width": 0.8, "height": 0.79}
 ALIGNMENT = {"width": 960, "height": 600, "duration": 8.0, "segments": [], "stretches": [

@@ -15,7 +15,7 @@ from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from recorder.browser import launch
 from schemas.chromium import find_chromium
-from tests.support.sessions import click_in, painted
+from tests.support.samples.sessions import click_in, painted
 
 pytestmark = pytest.mark.chromium  # process per site, cache of pages
 

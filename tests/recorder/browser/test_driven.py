@@ -7,7 +7,7 @@ from playwright.async_api import async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from tests.support.traps import line
+from tests.support.samples.traps import line
 
 # The page hears first, stops all and shows that it did.
 CONTROLS = """<!DOCTYPE html><title>Controls</title><script>

@@ -3,7 +3,7 @@
 import asyncio
 
 from recorder import Recorder
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 _MOST = 12  # frames after a press: those of what it changes, and of looking at that
 _WATCHED = 0.6  # seconds

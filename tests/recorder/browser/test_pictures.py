@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from tests.support.sessions import painted
+from tests.support.samples.sessions import painted
 
 BUTTONS, SIZE = 40, {"width": 800, "height": 600}
 ORDER = (30, 3, 22, 39, 11, 0, 35, 17)

@@ -16,8 +16,8 @@ from pipeline.pages.restoring import PAGE_READY
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from schemas.chromium import find_chromium
-from tests.support.sessions import click_in, painted
-from tests.support.traps import closed_root_found
+from tests.support.samples.sessions import click_in, painted
+from tests.support.samples.traps import closed_root_found
 
 pytestmark = pytest.mark.chromium  # zoom by an extension, native controls
 

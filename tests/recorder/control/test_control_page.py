@@ -15,7 +15,7 @@ from recorder.control.control_page import SIZE, ControlPage
 from schemas import InputError
 from tests.conftest import painted
 from tests.support.checkout import ROOT
-from tests.support.sessions import line_shown
+from tests.support.samples.sessions import line_shown
 from tests.support.waiting import wait_until_async
 
 PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>

@@ -15,7 +15,7 @@ from recorder.package.receiving import receive
 from schemas import InputError, limits
 from schemas.files import read_lines
 from schemas.formats.recording import EventSchema
-from tests.support.packages import START, journal, message, pack, snapshot
+from tests.support.samples.packages import START, journal, message, pack, snapshot
 
 
 def repacked(path, packing):

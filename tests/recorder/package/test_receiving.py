@@ -13,7 +13,7 @@ from recorder import Recording
 from recorder.package.package_file import Package
 from recorder.package.receiving import receive
 from schemas import DemotapeError, InputError
-from tests.support.packages import START, journal, message, pack, picture, rewritten, snapshot
+from tests.support.samples.packages import START, journal, message, pack, picture, rewritten, snapshot
 
 
 def test_a_package_becomes_a_recording(tmp_path):

@@ -9,7 +9,7 @@ from playwright.sync_api import Page
 from curator_web import create_app, vendor
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.listing.listing import listing
-from tests.support.curator_fixtures import Site, database_of, make_recording, serving
+from tests.support.curator.curator_fixtures import Site, database_of, make_recording, serving
 
 EDITS = re.compile("/edits$")
 

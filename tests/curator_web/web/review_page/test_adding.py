@@ -5,9 +5,9 @@ from playwright.sync_api import expect
 
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.listing.listing import listing
-from tests.curator_web.web.test_added_actions import turns
+from tests.curator_web.web.review.test_added_actions import turns
 from tests.support import axe
-from tests.support.curator_fixtures import both_databases, make_recording
+from tests.support.curator.curator_fixtures import both_databases, make_recording
 
 from .conftest import open_review, saved, selected, shown_order
 

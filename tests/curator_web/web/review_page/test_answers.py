@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from curator_web.demonstrations.library.library import import_recording
-from tests.support.curator_fixtures import HOSTILE, make_recording
+from tests.support.curator.curator_fixtures import HOSTILE, make_recording
 
 from .conftest import open_review, saved
 

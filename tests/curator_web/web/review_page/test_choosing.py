@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 from curator_web.demonstrations.library.library import import_recording
-from tests.support.curator_fixtures import typed_recording
+from tests.support.curator.curator_fixtures import typed_recording
 
 from .conftest import open_review, saved, selected
 

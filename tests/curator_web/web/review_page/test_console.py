@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 
 from curator_web.demonstrations.library.library import import_recording
 from pipeline.console import MAX_LINES
-from tests.support.curator_fixtures import HOSTILE, make_recording, turns
-from tests.support.exchanges import SECRET, console_line, turns_with_console
+from tests.support.curator.curator_fixtures import HOSTILE, make_recording, turns
+from tests.support.samples.exchanges import SECRET, console_line, turns_with_console
 
 from .conftest import open_review
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.workflow.editing import add_edit
-from tests.support.curator_fixtures import both_databases, make_recording, typed_recording
+from tests.support.curator.curator_fixtures import both_databases, make_recording, typed_recording
 
 from .conftest import EDITS, open_review, saved, selected, shown_order
 

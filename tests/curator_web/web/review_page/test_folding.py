@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from curator_web.demonstrations.library.library import import_recording, review
 from curator_web.web.review.presentation import ReviewView
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 from .conftest import open_review, saved, selected
 

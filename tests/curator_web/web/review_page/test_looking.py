@@ -13,7 +13,7 @@ from curator_web.demonstrations.library.library import import_recording
 from curator_web.users import Account
 from curator_web.users.projects import write_guidelines
 from tests.support.checkout import ROOT
-from tests.support.curator_fixtures import (
+from tests.support.curator.curator_fixtures import (
     BOX,
     HOSTILE,
     TASK,

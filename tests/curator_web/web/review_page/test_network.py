@@ -9,9 +9,9 @@ from curator_web.db.models.core import LEAD
 from curator_web.demonstrations.library.library import import_recording, listed
 from curator_web.users import LOCAL, Account
 from pipeline.network import MAX_REQUESTS
-from tests.support.curator_fixtures import make_recording
-from tests.support.edits import edit
-from tests.support.exchanges import SECRET, turns_with_network
+from tests.support.curator.curator_fixtures import make_recording
+from tests.support.curator.edits import edit
+from tests.support.samples.exchanges import SECRET, turns_with_network
 
 from .conftest import open_review
 

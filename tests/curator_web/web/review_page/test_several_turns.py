@@ -6,7 +6,7 @@ from curator_web.demonstrations.library.labels import define
 from curator_web.demonstrations.library.library import current, import_recording, listed
 from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.users import Account
-from tests.support.curator_fixtures import make_recording
+from tests.support.curator.curator_fixtures import make_recording
 
 from .conftest import open_review, saved, selected
 

@@ -16,7 +16,7 @@ from pipeline.export.manifest import FileSchema, ManifestSchema, MemberSchema, S
 from pipeline.verify import verify
 from schemas import InputError
 from tests.support.checkout import ROOT
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_interrupted_leaves_nothing_or_what_was_there(tmp_path, sources, format)
 
 def test_killed_leaves_no_folder_and_the_next_export_cleans_up(tmp_path, sources):
     script = ("import sys, time\nfrom recorder import Recording\nfrom pipeline.export import Source, export\n"
-              "from tests.support.recording_fixtures import make_demonstration\n"
+              "from tests.support.samples.recording_fixtures import make_demonstration\n"
               "r = Recording(sys.argv[1])\n"
               "export([Source(make_demonstration(r), r)], sys.argv[2], 'weblinx',\n"
               "       lambda name: (print('half', flush=True), time.sleep(60)))\n")

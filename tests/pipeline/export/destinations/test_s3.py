@@ -18,8 +18,8 @@ from pipeline.verify import verify
 from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import DemotapeError, InputError
-from tests.support.recording_fixtures import STARTED_AT, make_demonstration, write_recording
-from tests.support.s3_services import BUCKET, KEYS, Proxy, client, moto_with_users, objects, s3rver
+from tests.support.samples.recording_fixtures import STARTED_AT, make_demonstration, write_recording
+from tests.support.services.s3_services import BUCKET, KEYS, Proxy, client, moto_with_users, objects, s3rver
 
 KILLS, ALL_KILLS = 2, 10  # of each of two formats: in `make test`, in `make test-all`
 

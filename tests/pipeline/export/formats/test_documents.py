@@ -14,7 +14,7 @@ import pytest
 from pipeline.export import FORMATS, Rule, Source, export
 from pipeline.export.formats.croissant import VERSION, split_in
 from pipeline.export.manifest import read_manifest
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 TOLD = {"actor": "agent", "agent": "walker 1.0", "consent": True, "license": "CC-BY-4.0"}
 RULE = Rule(demonstrations={"rec-b": {"category": "Shopping"}}, held_out={"test_cat": ["Shopping"]})

@@ -15,7 +15,7 @@ from lxml import etree
 from pipeline.export import Source, export
 from pipeline.export.formats.label_studio import LOCAL_FILES, rectangle_of, text_of
 from pipeline.verify import verify
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 TYPES = {"RectangleLabels": "rectanglelabels", "Choices": "choices", "TextArea": "textarea"}
 

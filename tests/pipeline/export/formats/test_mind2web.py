@@ -20,8 +20,8 @@ from pipeline.export.splits import website
 from pipeline.pages.dom import flatten
 from recorder.writer import RecordingWriter
 from schemas import UID_ATTRIBUTE
-from tests.support.exchanges import console_line
-from tests.support.recording_fixtures import STARTED_AT, box, html, make_demonstration, write_recording
+from tests.support.samples.exchanges import console_line
+from tests.support.samples.recording_fixtures import STARTED_AT, box, html, make_demonstration, write_recording
 
 STRICT = etree.XMLParser(recover=False, resolve_entities=False, no_network=True)
 AUTHORS = {"backend_node_id", "bounding_box_rect", "class", "is_clickable", "data_pw_testid_buckeye_candidate",

@@ -12,7 +12,7 @@ import pytest
 from pipeline.export import FORMATS, Source, export
 from pipeline.export.model_input.set_of_marks import draw, number_marks
 from recorder import Recording
-from tests.support.recording_fixtures import VIEWPORT, make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import VIEWPORT, make_demonstration, write_recording
 
 MAGIC = {"png": b"\x89PNG", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
 WITHOUT_MARKS = ("playwright", "label-studio")

@@ -20,8 +20,8 @@ from pipeline.verify import verify
 from recorder import Recording
 from schemas.chromium import find_chromium
 from tests.support import kept
-from tests.support.recording_fixtures import element, make_demonstration, write_recording
-from tests.support.site import Site
+from tests.support.samples.recording_fixtures import element, make_demonstration, write_recording
+from tests.support.services.site import Site
 
 HOSTILE = '\'"""\n\\\u2028__import__("os").system("touch PWNED")\r\n#</s>{TASK}\0'
 TELLS = """this.href = '/done?' + [...['name', 'lamp', 'password'].map(id => document.getElementById(id).value),

@@ -13,7 +13,7 @@ from pipeline import process
 from pipeline.export import FORMATS, Source, export
 from pipeline.verify import verify
 from tests.pipeline.export.model_input.test_records import lines, selected
-from tests.support.sessions import click_in
+from tests.support.samples.sessions import click_in
 
 from .test_mind2web import STRICT, tasks
 
@@ -29,7 +29,7 @@ PAGE = """<!DOCTYPE html><title>Tea shop</title><style>body { margin: 30px; font
 
 @pytest.fixture(scope="module")
 def source(recording_browser):
-    from tests.support.site import Site
+    from tests.support.services.site import Site
 
     site = Site({"/": PAGE})
 

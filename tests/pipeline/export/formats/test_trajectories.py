@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.export import Source, export, read_rule
 from pipeline.verify import verify
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.fixture(scope="module")

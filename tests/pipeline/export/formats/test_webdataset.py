@@ -15,7 +15,7 @@ import datasets
 
 from pipeline.export import Rule, Source, export
 from tests.pipeline.pages.test_dom import UID, uids
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from weblinx.utils import format as weblinx_format
 from pipeline.export import Source, export
 from schemas import INTENTS
 from tests.pipeline.pages.test_dom import uids
-from tests.support.recording_fixtures import make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 UID = "data-webtasks-id"
 

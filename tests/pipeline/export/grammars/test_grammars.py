@@ -12,7 +12,7 @@ from pipeline.export.source import Options, Source
 from pipeline.export.states import States
 from schemas import UID_ATTRIBUTE
 from schemas.intents import INTENTS
-from tests.support.recording_fixtures import VIEWPORT, make_demonstration, write_recording
+from tests.support.samples.recording_fixtures import VIEWPORT, make_demonstration, write_recording
 
 BROWSERGYM = ["goto('https://shop.example/')", "click('10', modifiers=['Shift'])", "fill('10', 'lamps')",
               "press('10', 'Enter')", "press('f5', 'Enter')", "dblclick('15', modifiers=['Shift'])", "click('f6')",

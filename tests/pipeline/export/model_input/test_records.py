@@ -18,7 +18,7 @@ from pipeline.export.model_input.truncation import cut, fit, reduce_texts, token
 from pipeline.pages.dom import flatten
 from schemas import InputError
 from tests.pipeline.pages.test_dom import UID
-from tests.support.recording_fixtures import make_demonstration, page, write_recording
+from tests.support.samples.recording_fixtures import make_demonstration, page, write_recording
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
 from tests.pipeline.privacy.test_redacting import BOX, ELSEWHERE, contrast, everything, striped
-from tests.support.recording_fixtures import STARTED_AT, VIEWPORT, html
+from tests.support.samples.recording_fixtures import STARTED_AT, VIEWPORT, html
 
 ADDRESS = "48 Larkspur Lane, Boulder, CO 80302"
 

@@ -1,0 +1,186 @@
+"""A recorded task for agents: the start state over CDP, goal, reset and score over HTTP; runs share nothing."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from distributed import LocalCluster
+from playwright.async_api import async_playwright
+from playwright.sync_api import sync_playwright
+
+from demotape.agents import agent_named, attempt, outcome_of
+from pipeline.outcomes import session_checks
+from recorder import Recording
+from replay.agents.environment import Environment
+from schemas import InputError
+from tests.support.services.site import Site
+
+COMMAND = Path(sys.executable).parent / "demotape"
+SHOP = """<!DOCTYPE html><title>Shop</title><h1>Shop</h1><p id=visits></p><form method=post action=/orders>
+<label>Lamp <input name=lamp></label><button>Order</button></form>
+<script>localStorage.visits = 1 + +(localStorage.visits || 0); visits.textContent = "Visit " + localStorage.visits;
+document.cookie = "seen=yes";</script>"""
+DONE = "<!DOCTYPE html><title>Thanks</title><h1>Thanks</h1><p id=told>You ordered a Floor lamp</p>"
+AGENT = """
+from playwright.async_api import async_playwright
+
+
+async def orders(task):
+    async with async_playwright() as playwright:
+        page = (await playwright.chromium.connect_over_cdp(task.cdp)).contexts[0].pages[0]
+        assert task.goal == "test" and page.url == task.start_url, (task, page.url)
+        await page.get_by_text("Visit 1").wait_for()
+        await page.get_by_label("Lamp").fill("Floor lamp")
+        await page.get_by_role("button").click()
+        await page.get_by_text("You ordered").wait_for()
+    return "Done"
+"""
+
+
+def stops(task):
+    """An agent that works in a thread."""
+    with sync_playwright() as playwright:
+        page = playwright.chromium.connect_over_cdp(task.cdp).contexts[0].pages[0]
+        page.get_by_text("Visit 1").wait_for()  # nothing is left of the run before
+        page.get_by_label("Lamp").fill("Floor lamp")
+
+
+def breaks(task):
+    raise ValueError("out of ideas")
+
+
+def sleeps(task):
+    time.sleep(3600)
+
+
+async def order(page):
+    await page.get_by_label("Lamp").click()
+    await page.keyboard.type("Floor lamp")
+    await page.get_by_role("button", name="Order").click()
+    await page.get_by_text("You ordered").wait_for()
+
+
+@pytest.fixture(scope="module")
+def recorded(recording_browser):
+    site = Site({"/": SHOP, "/orders": DONE})
+    session = recording_browser.record(order, url=site.origin + "/", keep={"replayable": True})
+    site.close()
+    root = session.recording.layout.root
+    assert subprocess.run([COMMAND, "outcome", root, "--propose"], capture_output=True).returncode == 0
+    outcome = json.loads((root / "outcome.json").read_text())
+    outcome["checks"].append({"kind": "script", "expression": "document.querySelector('#told').innerText",
+                              "match": {"includes": [["lamp"]]}})
+    (root / "outcome.json").write_text(json.dumps(outcome))
+    return root
+
+
+@pytest.fixture(scope="module")
+def agents(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("agents")
+    (folder / "mine.py").write_text(AGENT)
+
+    def run(name, runs, *words):
+        done = subprocess.run([COMMAND, "agents", "run", name, "--runs", folder / runs, "--json", *map(str, words)],
+                              capture_output=True, text=True, cwd=folder)
+        return done, [json.loads(line) for line in done.stdout.splitlines()]
+
+    run.folder = folder
+    return run
+
+
+def answers(run):
+    """What checks of the answers Done and Undone say of a recorded run."""
+    checks = [{"kind": "answer", "match": {"exact": [text]}} for text in ("Done", "Undone")]
+    outcome = {"format": "demotape/outcome", "version": 1, "checks": checks}
+    return [each["holds"] for each in session_checks.try_on_session(run, outcome, run)["checks"]]
+
+
+def test_the_recorded_person_is_scored_1(recorded, agents):
+    done, (run,) = agents("recorded", "person", recorded)
+    assert done.returncode == 0 and (run["score"], run["missing"]) == (1, 0), (run, done.stderr)
+    again = Recording(agents.folder / "person" / recorded.name / "run-1")
+    assert again.manifest["provenance"]["actor"] == "script" and answers(again) == [None, None]  # nothing was said
+
+
+def test_an_agent_of_one_s_own_is_scored_in_a_process(recorded, agents):
+    done, (run,) = agents("mine:orders", "own", recorded, "--jobs", 2)
+    assert done.returncode == 0 and (run["score"], run["recording"], run["missing"]) == (1, recorded.name, 0), run
+    kept = Recording(agents.folder / "own" / recorded.name / "run-1")
+    assert [(line["speaker"], line["utterance"]) for line in kept.chat()] == [("navigator", "Done")]
+    assert answers(kept) == [True, False]
+
+
+def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):
+    outcome = json.loads((recorded / "outcome.json").read_text())
+    (recorded / "outcome.json").write_text(json.dumps(outcome | {"difficulty": "easy"}))
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
+        words = [COMMAND, "agents", "run", "idle", recorded, "--runs", agents.folder / "far", "--scheduler"]
+        done = subprocess.run([*words, cluster.scheduler_address], capture_output=True, text=True, cwd=agents.folder)
+    assert done.returncode == 0, done.stderr
+    assert [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()[-2:]] == ["0 of 1"] * 2
+    assert done.stdout.splitlines()[-2].startswith("easy ")
+
+
+def test_whoever_does_not_do_it_is_scored_0(recorded, tmp_path):
+    recording = Recording(recorded)
+
+    async def attempts():
+        async with Environment(recording, outcome_of(recording), tmp_path, agent="mine") as environment:
+            return [await attempt(agent, environment, 60 if agent is not sleeps else 0.5)
+                    for agent in (None, stops, stops, breaks, sleeps)]
+
+    found = asyncio.run(attempts())
+    assert [(score, missing) for score, _, _, missing in found] == [(0, 0)] * 5, found
+    reasons = [reason for *_, reason, _ in found]
+    assert "no request was like that" in reasons[1] and "out of ideas" in reasons[3] and "longer than 0.5" in reasons[4]
+    assert Recording(tmp_path / "run-2").manifest["provenance"] == {"actor": "agent", "agent": "mine"}
+
+
+@pytest.mark.parametrize("name, told", [
+    ("mine", "MODULE:FUNCTION"), ("json:none", "has no none"), ("nowhere:x", "cannot be imported"),
+    ("json:__name__", "no function")])
+def test_an_agent_that_is_none_is_named(name, told):
+    with pytest.raises(InputError, match=told):
+        agent_named(name)
+
+
+def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path):
+    serving = subprocess.Popen([COMMAND, "replay", "serve", recorded, "--cdp", "0", "--runs", tmp_path / "runs"],
+                               stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+    try:
+        cdp, api = (next(line for line in serving.stdout if line.startswith(name)).split()[1]
+                    for name in ("CDP", "API"))
+
+        def ask(path, body=None):
+            request = urllib.request.Request(api + path, None if body is None else json.dumps(body).encode(),
+                                             {"Content-Type": "application/json"})
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+
+        async def act():
+            async with async_playwright() as playwright:
+                browser = await playwright.chromium.connect_over_cdp(cdp)
+                page = browser.contexts[0].pages[-1]
+                await page.get_by_text("Visit 1").wait_for()  # nothing is left of another run
+                await order(page)
+
+        assert ask("/goal")["goal"] == "test" and set(ask("/openapi.json")["paths"]) == {
+            "/goal", "/reset", "/score"}
+        for number in (1, 2):
+            asyncio.run(act())
+            assert ask("/score", {"answer": ""})["score"] == 1
+            assert ask("/reset", {})["run"] == f"run-{number + 1}"
+        assert ask("/score", {})["score"] == 0  # nothing was done
+        with pytest.raises(urllib.error.HTTPError, match="409"):
+            ask("/score", {})
+    finally:
+        serving.send_signal(signal.SIGINT)
+        serving.communicate(timeout=30)
+    assert len(Recording(tmp_path / "runs" / "run-1").events) > 3

@@ -1,0 +1,1 @@
+"""The review app with users and data."""

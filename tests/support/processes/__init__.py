@@ -1,0 +1,1 @@
+"""Commands and packages in processes and environments of their own."""

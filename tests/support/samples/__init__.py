@@ -1,0 +1,1 @@
+"""Recordings, packages and sessions that tests record or generate."""

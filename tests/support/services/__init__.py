@@ -1,0 +1,1 @@
+"""Real services for tests: databases, object stores, model endpoints, web sites."""
