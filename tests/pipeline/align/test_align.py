@@ -27,9 +27,9 @@ from recorder import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError
 from tests.conftest import painted
+from tests.support.rotation import alternated
 from tests.support.samples.recording_fixtures import STARTED_AT, element
 from tests.support.samples.recording_fixtures import state as made_up_state
-from tests.support.rotation import alternated
 from tests.support.services.site import Site
 
 PAGE = """<!DOCTYPE html><body style="margin:0;font:18px sans-serif"><h1>Shop</h1><button id=b>More</button>

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 
 from pipeline.pages.rendering import render
-from tests.support.samples.sessions import painted
 from tests.support.rendered import shown_offline
+from tests.support.samples.sessions import painted
 from tests.support.waiting import wait_until_async
 
 PAGE = """<!DOCTYPE html><body style="margin:0;height:2000px;font:20px serif">

@@ -3,8 +3,8 @@
 import pytest
 
 from pipeline.pages.rendering import render
-from tests.support.samples.traps import closed_root_found
 from tests.support.rendered import shown_offline
+from tests.support.samples.traps import closed_root_found
 
 PAGE = """<!DOCTYPE html><style>p { border: 1px solid; margin: 9px; color: gray } p > div { color: red }</style>
 <h1>Above</h1><main id=place></main><p>After</p><button id=b>Press</button>

@@ -3,8 +3,8 @@
 import pytest
 
 from pipeline.pages.rendering import render
-from tests.support.samples.traps import closed_root_found
 from tests.support.rendered import shown_offline
+from tests.support.samples.traps import closed_root_found
 
 INNER = """<!DOCTYPE html><style>div { height: 60px; overflow: auto } i { display: block; height: 900px }</style>
 <button>Press</button><div id=own><i></i></div><section></section><article></article><script>

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from playwright.async_api import Frame, Page
 
 from recorder import Recording
-
 from tests.support.waiting import wait_until_async
 
 
