@@ -90,7 +90,8 @@ def changes(demonstration_id: str) -> str:
                      part_of.get(edit.number))
              for edit in reversed(log)]
     return render_template("review/changes.html", row=review_view.row,
-                           differences=differences(review.recorded, review_view), log=lines, task=review.task, first_task=review.base["task"])
+                           differences=differences(review.recorded, review_view), log=lines,
+                           task=review.task, first_task=review.base["task"])
 
 
 def _of_parts(edits: list[types.Edit]) -> dict[int, str]:

@@ -43,7 +43,8 @@ def index() -> str:
             context |= {"kinds": project_settings.read(db, caller.project).checks, "sites": sites(db, caller.project),
                         "labels": _label_values(db), "questions": len(comments.questions_for(db, caller))}
     return render_template("review/list.html" if is_whole_page else "review/_rows.html", sought=sought,
-                           statuses=STATUSES, intents=INTENTS, orders=ORDERS, count_limit=COUNT_LIMIT, runs=replays.KIND in services().jobs.kinds,
+                           statuses=STATUSES, intents=INTENTS, orders=ORDERS, count_limit=COUNT_LIMIT,
+                           runs=replays.KIND in services().jobs.kinds,
                            proofs=replay_proofs.STATES, **context)
 
 

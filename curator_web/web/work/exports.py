@@ -47,8 +47,8 @@ def show() -> str:
     usual = OF_PROJECT if has_rule else NO_RULE
     source = (OF_PRESET if options["splits"] else NO_RULE) if "splits" in options else usual
     return render_template("work/exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(),
-                           statuses=STATUSES, grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS, presets=presets,
-                           chosen=chosen, options=options, has_rule=has_rule, split_from=source,
+                           statuses=STATUSES, grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS,
+                           presets=presets, chosen=chosen, options=options, has_rule=has_rule, split_from=source,
                            name_length=PRESET_NAME_LENGTH)
 
 
