@@ -18,14 +18,15 @@ from recorder.media.painted_frames import PaintedFrame
 from schemas.types.package import Message, Snapshot
 from schemas.types.recordings import EventData
 
-from . import closed_roots, dialogs, pixels
-from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, WORLD, capture_script, ending_script
+from . import closed_roots, dialogs, pixels, worlds
+from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, capture_script, ending_script
 from .following import Extras, follow, follow_scripts
 from .navigation import Navigations
 from .screencast import Screencast
 from .traffic import loaded_before, resources
 from .traffic.network import OpenRequests
 from .window_fitting import WindowFitting
+from .worlds import WORLD
 
 _LATE_FRAME_S = 3.0  # a frame may come so much later than it was painted
 _ARCHIVE_AFTER_IDLE_S = 0.6  # rest after which a page is saved as MHTML
@@ -92,11 +93,8 @@ class Tab(TabState):
     def arm_frame(self, session: Session) -> None:
         """Begin to listen in a frame that runs in a process of its own, and in all below it in that process."""
         self._sessions.append(session)
-        worlds = self._worlds[session] = set()
+        self._worlds[session] = worlds.track(session, self._spawn)
         session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
-        session.on("Runtime.executionContextCreated", lambda event: _note_world(event["context"], worlds))
-        session.on("Runtime.executionContextDestroyed", lambda event: worlds.discard(event["executionContextId"]))
-        session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
         for event, handler in resources.listeners(session, self._observer, self._spawn).items():
             session.on(event, handler)
         self.follow(session)
@@ -394,7 +392,3 @@ class Tab(TabState):
             answer = await self._sessions[0].send("Page.captureSnapshot", {"format": "mhtml"})
             self._observer.on_page_archive(self, epoch, answer["data"].encode())
 
-
-def _note_world(context: dict[str, Any], worlds: set[int]) -> None:
-    if context["name"] == WORLD:
-        worlds.add(context["id"])

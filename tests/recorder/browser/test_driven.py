@@ -1,6 +1,9 @@
 """What a driver does to a control by script, as Playwright chooses from a list or sets a date, is an action with the
 state before it; what a page's own scripts dispatch is none."""
 
+import asyncio
+import threading
+
 import pytest
 from lxml import html
 from playwright.async_api import async_playwright
@@ -95,6 +98,35 @@ def test_in_a_page_that_was_loaded_before(recording_browser, controls, tmp_path)
     turns = [turn for turn in fold(recording.events) if turn["intent"] == "change"]
     assert [(line(turn), shown(recording.blob(turn["state"]["dom"]), turn["element"]["attributes"]["id"]))
             for turn in turns] == [(told, before) for _, told, before in ACTIONS.values()]
+
+
+def test_in_a_frame_whose_page_comes_late(recording_browser, controls, tmp_path):
+    """What was copied meanwhile is the empty document in which the frame begins."""
+    asked, answer = threading.Event(), threading.Event()
+
+    def late(_):
+        asked.set()
+        answer.wait(60)
+        return CONTROLS
+
+    async def run():
+        context = await recording_browser.browser.new_context()
+        page = await context.new_page()
+        async with Recorder(context, tmp_path / "rec"):
+            await page.goto(controls.origin + "/home", wait_until="commit")
+            await asyncio.to_thread(asked.wait, 60)
+            await page.click("button")  # has the page copied
+            answer.set()
+            await page.wait_for_load_state()
+            for act, *_ in ACTIONS.values():
+                await act(page.frames[1])
+        await context.close()
+
+    controls.pages |= {"/home": f"<button>Copy</button><iframe src='{controls.other_origin}/late'></iframe>",
+                       "/late": late}
+    recording_browser.run(run())
+    turns = [turn for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "change"]
+    assert [line(turn) for turn in turns] == [expected for _, expected, _ in ACTIONS.values()]
 
 
 SCRIPTED = """<!DOCTYPE html><title>Scripted</title>

@@ -1,0 +1,13 @@
+// Answers whether a driver's functions are on the stack, for the capture script in a world that does not see them
+// (worlds.py): the answer to the event is that its default is prevented.
+"use strict";
+
+(() => {
+  const OURS = /^\s*at .*\b(?:isDriverOnStack|isAction|onEvent)\b/;
+  if (globalThis.answersStacks) return; // made again for the same document
+  globalThis.answersStacks = true;
+  addEventListener("NAME", (event) => {
+    const others = new Error().stack.split("\n").slice(2).filter((line) => !OURS.test(line));
+    if (others.length) event.preventDefault();
+  }, true);
+})();
