@@ -19,8 +19,9 @@ from recorder import Recorder, Recording
 from recorder.browser import launch
 from schemas.chromium import ADDRESS_BAR_PAGES, find_chromium
 from tests.support import chrome as browser_with_extension
-from tests.support import failures, quick
+from tests.support import failures, quick, rotation
 from tests.support.browsers import BrowserChoice
+from tests.support.checkout import ROOT
 from tests.support.samples.sessions import Session, painted
 from tests.support.services import databases
 from tests.support.services.s3_services import moto, s3rver
@@ -51,6 +52,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     `make test` take files in that order."""
     if not (config.option.all or any("::" in argument for argument in config.args)):
         left_out = {item for item in items if item.get_closest_marker("slow") or _needs_no_postgresql(item)}
+        if [Path(argument).resolve() for argument in config.args] == [ROOT / "tests"]:  # nothing was named
+            costly = [item for item in items if item.get_closest_marker("costly") and item not in left_out]
+            left_out |= {item for number, item in enumerate(costly) if rotation.is_out_of_turn(number)}
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: next((number for number, name in enumerate(LONGEST)
@@ -66,6 +70,7 @@ def _needs_no_postgresql(item: pytest.Item) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: run by `make test-all` only")
+    config.addinivalue_line("markers", "costly: of a module: `make test` runs a third of it, in rotation by the commit")
     config.addinivalue_line("markers", "postgresql: of a module: `make test` runs it on PostgreSQL, too")
     config.addinivalue_line("markers", "chromium: of a module: needs all of Chromium, not its headless shell")
     config.pluginmanager.register(failures.Failures(config))
