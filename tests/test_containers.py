@@ -96,7 +96,7 @@ def test_the_command_starts_the_app(tmp_path):
         assert (tmp_path / "data" / "demotape.db").exists()
     finally:
         app.send_signal(signal.SIGTERM)
-        app.wait(30)
+        app.wait(60)
 
 
 @pytest.mark.parametrize("name", compose()["services"])

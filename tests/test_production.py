@@ -93,7 +93,7 @@ def proxied(request, tmp_path, postgresql):
     finally:
         for process in (server, app):
             process.send_signal(signal.SIGTERM)
-            process.wait(30)
+            process.wait(60)
 
 
 def test_people_sign_in_through_a_web_server_on_any_port(proxied):

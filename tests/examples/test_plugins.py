@@ -177,7 +177,7 @@ filters = "repeated-click" in client.get("/").text
 begun = [client.post("/exports", data={"format": "steps", "status": "", "csrf_token": token}).status_code]
 answer = client.post("/api/exports", json={"format": "steps"}, headers={"X-CSRFToken": token})
 begun += [answer.status_code, client.post("/exports", data={"format": "x", "csrf_token": token}).status_code]
-deadline = time.monotonic() + 30
+deadline = time.monotonic() + 60
 while (job := client.get(f"/api/jobs/{answer.json['id']}").json)["state"] not in ("done", "failed"):
     assert time.monotonic() < deadline
     time.sleep(0.05)

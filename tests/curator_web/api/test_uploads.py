@@ -163,7 +163,7 @@ def test_the_app_goes_on_with_what_it_was_stopped_at(package, tmp_path, db_url):
     for number in range(len(sender.chunks)):
         sender.put(number)
     assert sender.finish().json["state"] == "processing"
-    assert taken.wait(20)  # before that the first would take the abandoned job itself
+    assert taken.wait(60)  # before that the first would take the abandoned job itself
     with first.extensions["demotape"].db.writing() as session:  # as if its server had been stopped a while ago
         session.execute(update(Job).values(state="running", worker="gone", tries=1,
                                            beat_at=datetime.now(UTC) - timedelta(minutes=1)))

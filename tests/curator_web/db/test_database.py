@@ -104,7 +104,7 @@ def test_whoever_loses_a_deadlock_is_told_to_come_again(postgresql):
         try:
             with db.writing() as session:
                 session.execute(text(f"LOCK TABLE {first}"))
-                both.wait(30)
+                both.wait(60)
                 session.execute(text(f"LOCK TABLE {second}"))
         except DatabaseUnavailable as error:
             told.append(str(error))

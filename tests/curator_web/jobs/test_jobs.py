@@ -80,7 +80,7 @@ def test_chores_are_done_from_the_start_and_one_that_fails_stops_nothing(db, cap
         raise OSError("away")
     jobs = Jobs(db, {"export": lambda *_: {"x": 1}}, chores=[fail, done.set])
     jobs.start()
-    assert done.wait(20)
+    assert done.wait(60)
     jobs.close()
     assert "a chore failed" in caplog.text
 
@@ -91,11 +91,11 @@ def test_a_job_tells_how_far_it_is(db):
     def work(job, step):
         step(1, job.arguments["total"], "first")
         seen.set()
-        go.wait(20)
+        go.wait(60)
         return {"well": True}
     jobs = Jobs(db, {"export": work})
     number = jobs.add("export", "lea", {"total": 3})
-    assert seen.wait(20)
+    assert seen.wait(60)
     job = jobs.get(number)
     assert (job.state, job.done, job.total, job.note) == ("running", 1, 3, "first")
     go.set()

@@ -25,7 +25,7 @@ class App:
             self.now -= 1
             with stepping_aside():
                 self.begun.set()
-                assert self.go.wait(20)
+                assert self.go.wait(60)
             self.now += 1
         if environ["PATH_INFO"] == "/body":
             self.now -= 1
@@ -45,7 +45,7 @@ class Slow(io.BytesIO):
 
     def read(self, *size):
         self._app.begun.set()
-        assert self._app.go.wait(20)
+        assert self._app.go.wait(60)
         return super().read(*size)
 
 
@@ -79,7 +79,7 @@ def test_nobody_waits_for_who_waits(path, length, coding):
         ask(served, path, Slow(app), length, coding=coding))) for _ in range(3)]
     for thread in waiting:
         thread.start()
-    assert app.begun.wait(20)
+    assert app.begun.wait(60)
     assert ask(served, "/") == [b"/"] and not answers
     app.go.set()
     for thread in waiting:

@@ -51,7 +51,7 @@ class Receiver:
                     receiver.got.append((self.path, dict(self.headers), body))
                     receiver.went.notify_all()
                 if not code:
-                    receiver.goes_on.wait(20)
+                    receiver.goes_on.wait(60)
                 self.send_response(code or 204)
                 self.send_header("location", "/elsewhere")
                 self.send_header("content-length", "0")

@@ -182,5 +182,5 @@ def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path):
             ask("/score", {})
     finally:
         serving.send_signal(signal.SIGINT)
-        serving.communicate(timeout=30)
+        serving.communicate(timeout=60)
     assert len(Recording(tmp_path / "runs" / "run-1").events) > 3

@@ -100,7 +100,7 @@ def test_transitions_run_on_with_the_timers_that_look_at_them(recording_browser,
     """A timer that ran ahead of the browser's transition would find the box small."""
     result = run(recording_browser, site, tmp_path, page, grow, 0.5)
     assert [each.verdict for each in result.outcomes] == ["same", "same"], result.outcomes
-    assert result.seconds < result.recorded_seconds + 1
+    assert result.seconds < result.recorded_seconds + 60
 
 
 def test_pictures_of_a_run_show_what_the_turn_came_to(recording_browser, site, tmp_path):

@@ -78,6 +78,6 @@ class Gunicorn:
     def stop(self) -> None:
         """End it, letting it answer what it was asked."""
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(60)
         os.close(self._ready)
         self._held.close()

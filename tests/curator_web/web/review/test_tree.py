@@ -2,6 +2,7 @@
 
 import json
 import re
+import statistics
 import time
 from collections.abc import Iterator
 
@@ -136,13 +137,16 @@ def test_a_page_of_50000_elements_is_a_tree_at_once(app, tmp_path):
     table = [row(f"b{n}", "a", f"Item {n}") for n in range(0, 25_000, 50)]
     taken_in(app, recorded(tmp_path, body=body, table=table))
     client = app.test_client()
+
+    def cost(query: str) -> float:
+        """Processor seconds of an answer."""
+        begun = time.thread_time()
+        assert client.get(f"/demonstrations/rec-1/tree?turn=t1&{query}").status_code == 200
+        return time.thread_time() - begun
+
+    first = cost("uid=b24000")  # reads the page
     assert len(lines(client.get("/demonstrations/rec-1/tree?turn=t1&uid=b24000").text)) > 200
-    times = []
-    for number in range(20):
-        begun = time.perf_counter()
-        assert client.get(f"/demonstrations/rec-1/tree?turn=t1&node={number + 3}").status_code == 200
-        times.append(time.perf_counter() - begun)
-    assert sorted(times)[10] < 0.1
+    assert statistics.median(cost(f"node={number + 3}") for number in range(20)) < first / 5
 
 
 # ---- in the browser ------------------------------------------------------------------------------------------------

@@ -76,7 +76,7 @@ def test_a_job_waits_until_the_database_is_back(wire, monkeypatch):
             raise
     jobs = queue.Jobs(db, {"export": work})
     number = jobs.add("export", "lea", {})
-    assert is_cut.wait(20)
+    assert is_cut.wait(60)
     with pytest.raises(DatabaseUnavailable):
         jobs.get(number)
     wire.mend()
