@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from schemas import InputError
+from pipeline import extras
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -26,9 +26,9 @@ class _Server(ThreadingHTTPServer):
 
 def miniwob_folder() -> Path:
     """Folder of miniwob's pages; raises InputError when the package is not installed."""
-    spec = importlib.util.find_spec("miniwob")
-    if spec is None or spec.origin is None:
-        raise InputError("the demo's site is missing; install it with: pip install 'demotape[demo]'")
+    extras.require("demo")
+    spec = importlib.util.find_spec("miniwob")  # importing it takes seconds
+    assert spec is not None and spec.origin is not None
     return Path(spec.origin).parent / "html"
 
 

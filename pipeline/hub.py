@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline import extras
 from pipeline.export import MANIFEST, read_export
 from pipeline.verify import verify
 from schemas import InputError
@@ -47,11 +48,9 @@ def push(folder: Path, address: str, *, public: bool = False, message: str = "",
 
 def _send(folder: Path, repository: str, paths: list[str], public: bool, message: str, endpoint: str) -> int:
     """Send the files in one commit; returns how many of the repository's are no longer in it."""
-    try:
+    with extras.importing("hub"):
         from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
         from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
-    except ImportError:
-        raise InputError("huggingface_hub is not installed; install it with: pip install 'demotape[hub]'") from None
     hub = HfApi(endpoint=endpoint)
     try:
         hub.create_repo(repository, repo_type="dataset", private=not public, exist_ok=True)

@@ -14,6 +14,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuch
 from sqlalchemy.orm import Session
 
 from curator_web.errors import InputError
+from pipeline import extras
 from schemas.files import reason
 
 from . import outages, timeouts
@@ -134,6 +135,8 @@ def open_database(url: str, prepare: Callable[[Connection], None] | None = None)
     except (ArgumentError, NoSuchModuleError):
         raise InputError("--db: not a database URL; use sqlite:///FILE or postgresql+psycopg://…") from None
     except ModuleNotFoundError as error:
+        if error.name and error.name.partition(".")[0] == "psycopg":
+            raise InputError(extras.hint("postgresql")) from None
         raise InputError(f"--db: this database requires the Python package {error.name}; install it") from None
     except DBAPIError as error:
         raise InputError(f"{_public(url)}: cannot be opened ({_first_line(error.orig)})") from None

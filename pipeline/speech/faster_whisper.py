@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from pipeline import extras
 from schemas import InputError
 
 from .segments import Segment
@@ -21,12 +22,8 @@ def load(model: str | None) -> "Callable[[np.ndarray, Track], Iterator[Segment]]
 
     Raises InputError when faster-whisper is not installed, or there is no such model on this machine.
     """
-    try:
+    with extras.importing("speech"):
         from faster_whisper import WhisperModel
-    except ImportError:
-        raise InputError("--recogniser faster-whisper requires a package; install it with: pip install "
-                         "'demotape[speech]'"
-                         ) from None
     if not model:
         raise InputError("--recogniser faster-whisper requires a model; pass its folder with --speech-model")
     folder = _folder(model)
