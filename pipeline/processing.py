@@ -16,9 +16,9 @@ from schemas.types.recordings import Demonstration, VideoPlacement
 from . import align, chat, checks
 from .cache import derived, inputs, process_inputs
 from .cache.process_inputs import ProcessInputs
+from .chat.sidecar_subtitles import sidecar_subtitles
 from .context import Context
 from .export import Source, prepare
-from .speech.sidecar_subtitles import sidecar_subtitles
 from .turns import folding
 
 

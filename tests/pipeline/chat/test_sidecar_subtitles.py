@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.speech.sidecar_subtitles import sidecar_subtitles
+from pipeline.chat.sidecar_subtitles import sidecar_subtitles
 from schemas import InputError
 
 
