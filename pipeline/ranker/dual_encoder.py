@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pipeline.export.model_input.scorers import lexical, load_encoder
+from pipeline import extras
+from pipeline.export.model_input.scorers import lexical
+from pipeline.export.trained_scorers.encoder import load_encoder
 from schemas import InputError
 from schemas.files import write_atomically
 
@@ -41,13 +43,10 @@ def ready(folder: Path) -> None:
 
 def need_training() -> None:
     """Raises InputError where what trains is not installed."""
-    try:
+    with extras.importing("encoder"):
         import accelerate  # noqa: F401
         import datasets  # noqa: F401
         import sentence_transformers  # noqa: F401
-    except ImportError as error:
-        raise InputError(f"a dual encoder requires sentence-transformers ({error}); install it with: pip install "
-                         "'demotape[encoder]'") from None
 
 
 def fit(base: str, learned: Iterable[Choice], valid: Iterable[Choice], folder: Path, *, seed: int, epochs: int,

@@ -15,7 +15,8 @@ import numpy as np
 
 from pipeline.export.model_input import features
 from pipeline.export.model_input.candidates import order_by_score
-from pipeline.export.model_input.scorers import FORMAT, VERSION, Scorer, lexical, need_lightgbm, scorer
+from pipeline.export.model_input.scorers import Scorer, lexical, scorer
+from pipeline.export.trained_scorers.trees import FORMAT, VERSION, need_lightgbm
 from schemas import InputError
 from schemas.files import write_atomically
 
