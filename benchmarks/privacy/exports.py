@@ -15,8 +15,8 @@ import cv2
 import numpy
 import pyarrow.parquet
 
-from pipeline.privacy.misread import Values
-from pipeline.privacy.reading import read_lines
+from pipeline.privacy.ocr.misread import Values
+from pipeline.privacy.ocr.reading import read_lines
 from recorder.pictures import decode_picture
 
 LIKE = 0.75  # correlation from which on a picture shows a template

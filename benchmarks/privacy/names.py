@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from benchmarks.privacy.names_corpus import SENTENCES, Sentence, sentences
+from pipeline.privacy.finding import NAME_KINDS
 from pipeline.privacy.names import finding
 
 
@@ -53,7 +54,7 @@ def figures(show: bool) -> dict[str, float]:
     every = sentences()
     scored, held = score(every), score(sentence for sentence in every if sentence.held_out)
     print("                 " + " ".join(f"{language:>6}" for language in SENTENCES))
-    for kind in finding.KINDS:
+    for kind in NAME_KINDS:
         for name, share in (("recall", scored.recall), ("precision", scored.precision)):
             print(f"{kind:7} {name:9}" + " ".join(f"{share(kind, language):6.3f}" for language in SENTENCES))
     if show:

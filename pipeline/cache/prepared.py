@@ -23,7 +23,7 @@ from . import derived
 
 _LEVEL = 1  # of compression: these are read far more often than written
 _RULES = ("pages/dom.py", "privacy/finding.py", "privacy/numbers.py", "privacy/patterns.py", "privacy/spoken.py",
-          "cache/prepared.py", "privacy/redacting.py", "privacy/recorded_secrets.py", "privacy/reading.py",
+          "cache/prepared.py", "privacy/redacting.py", "privacy/recorded_secrets.py", "privacy/ocr/reading.py",
           "privacy/generated.py", "privacy/names/chinese.py", "privacy/names/finding.py", "privacy/names/japanese.py",
           "privacy/names/korean.py", "privacy/names/labels.py", "privacy/names/latin.py", "privacy/names/lists.py",
           "privacy/names/postal.py", "privacy/names/stand_ins.py", "privacy/names/words.py", "export/states.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from pipeline import plugins
+from pipeline import extras, plugins
 from pipeline.export.destinations.destination import Destination
 from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import (
@@ -24,10 +24,7 @@ from pipeline.export.formats import (
 from pipeline.export.formats.script import playwright_script
 from pipeline.export.grammars.table import GRAMMARS
 from pipeline.plugins import Plugin
-from pipeline.privacy.finding import KINDS
-from pipeline.privacy.names.finding import KINDS as NAME_KINDS
-from pipeline.privacy.names.lists import versions
-from pipeline.privacy.reading import need_recogniser
+from pipeline.privacy.finding import KINDS, NAME_KINDS
 from schemas import InputError
 
 from . import releases
@@ -84,7 +81,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         digests = chosen.secret_digests or secret_digests_of(source.recording for source in sources)
         chosen = replace(chosen, secret_digests=digests)
     if chosen.names:
-        versions()  # complains when they are not installed
+        extras.require("names")
         chosen = replace(chosen, names_key=chosen.names_key or token_hex())
     kinds = [*KINDS, *NAME_KINDS] if chosen.names else [*KINDS]
     if unknown := sorted(chosen.allow - set(kinds)):
@@ -100,7 +97,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     if chosen.grammar not in (None, *GRAMMARS):
         raise InputError(f"--grammar {chosen.grammar}: choose one of {', '.join(GRAMMARS)}")
     if chosen.ocr:
-        need_recogniser()
+        extras.require("ocr")
     rule = rule or Rule()
     previous = releases.previous_release(destination, release, endpoint_url) if release else ""
     before = releases.release_location(destination, previous) if previous else None

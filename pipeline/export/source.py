@@ -113,7 +113,7 @@ class Options:
     `shard_size` is in bytes. `screenshots`: png, webp or jpg; None for what is usual in the format. `allow`: kinds of
     personal data (keys of pipeline.privacy.finding.KINDS) that are not redacted; `secret_digests`: of the
     secrets typed in the data set's recordings; each is searched in all (pipeline/privacy/recorded_secrets.py). `ocr`:
-    text that is only in pictures is read, and personal data in it redacted (pipeline/privacy/reading.py). `budget`:
+    text that is only in pictures is read, and personal data in it redacted (pipeline/privacy/ocr/). `budget`:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
     `grammar`: how actions are written (pipeline/export/grammars), None for what is usual.
     `names`: take out names of persons and postal addresses, too; `names_key`: the secret under which their stand-ins

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache, partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cv2
 import numpy
@@ -13,23 +13,21 @@ import numpy
 from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, number_marks
 from pipeline.pages.dom import Element, Page, flatten, parse
-from pipeline.privacy import reading
 from pipeline.privacy.generated import shown_attributes
-from pipeline.privacy.misread import Values
-from pipeline.privacy.names.finding import findings as names_in
-from pipeline.privacy.names.finding import on_page
-from pipeline.privacy.names.lists import versions
-from pipeline.privacy.names.stand_ins import StandIns
-from pipeline.privacy.reading import Line
 from pipeline.privacy.recorded_secrets import RecordedSecrets
 from pipeline.privacy.redacting import blur, findings, has_redactions, redactor
 from pipeline.privacy.split import findings_in_runs
+from recorder import Recording
 from recorder.pictures import decode_picture
 from schemas import InputError
 from schemas.text import read_well_formed, well_formed
 from schemas.types.recordings import Box, Demonstration, TableRow, TurnState
 
 from .source import Options, Source
+
+if TYPE_CHECKING:
+    from pipeline.privacy.names.redaction import NameRedaction
+    from pipeline.privacy.ocr.picture_text import PictureText
 
 JPEG_QUALITY = 92
 CACHED_PAGES = 4  # pages and tables: neighbouring turns often share a state; keeping more would only cost memory
@@ -64,15 +62,16 @@ class States:
         self.pictures_left_out: set[str] = set()
         self._nothing_in: set[str] = set()
         self._recorded_secrets = RecordedSecrets(() if "token" in options.allow else options.secret_digests)
-        self._names = StandIns(options.names_key) if options.names else None
+        self._names = _name_redaction(options.names_key) if options.names else None
         self._pages: OrderedDict[str, Page] = OrderedDict()
         self._tables: OrderedDict[tuple[str, str], dict[str, TableRow]] = OrderedDict()
         self._boxes: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._ocr = options.ocr
+        self._picture_text = _picture_text(self.recording, self._prepared) if options.ocr else None
         demonstration = well_formed(source.demonstration)
         all_findings = [*self._findings(demonstration), *self._findings_in_pictures(source)]
         self.known = redactor(demonstration, all_findings, options.allow, self._recorded_secrets, self._names)
-        self._misread = Values(self.known.known)
+        if self._picture_text:
+            self._picture_text.know(self.known.known)
         self.source = replace(source, demonstration=self.known.walk(demonstration))
 
     def page(self, state: TurnState) -> Page | None:
@@ -155,9 +154,8 @@ class States:
             page_findings |= dict.fromkeys(here) | dict.fromkeys((value, "token")
                                                                  for value in self._recorded_secrets_in(name))
             if self._names:
-                page_findings |= dict.fromkeys(self._prepared.get(_read_findings, partial(self._find_names, name),
-                                                                  "names",
-                                                          versions(), name))
+                page_findings |= dict.fromkeys(self._prepared.get(
+                    _read_findings, partial(self._find_names, self._names, name), "names", self._names.rules, name))
         return list(page_findings)
 
     def _recorded_secrets_in(self, name: str) -> list[str]:
@@ -174,25 +172,18 @@ class States:
     def _findings_in_pictures(self, source: Source) -> list[tuple[str, str]]:
         """What is personal or secret in the text that stands in pictures, where that is to be read."""
         states = (turn["state"] for turn in source.turns if turn["type"] == "browser" and turn["state"])
-        names = dict.fromkeys(filter(None, (state["screenshot"] for state in states))) if self._ocr else ()
-        texts = [line.text for name in names for line in self._text_lines(name)]
+        names = dict.fromkeys(filter(None, (state["screenshot"] for state in states)))
+        texts = [line.text for name in names for line in self._picture_text.lines(name)] if self._picture_text else []
         return [*findings(texts, self._nothing_in), *((value, "token") for value in self._recorded_secrets.find(texts)),
-                *(names_in(texts) if self._names else ())]
-
-    def _text_lines(self, name: str) -> list[Line]:
-        """The lines of text in a picture."""
-        return self._prepared.get(reading.read, lambda: self._read_lines(name), "lines", reading.recogniser(), name)
+                *(self._names.in_texts(texts) if self._names else ())]
 
     def _lines_to_blur(self, name: str) -> list[Box]:
         """Where text that was read in a picture holds what is taken out, pixels; none where nothing is to be read."""
-        if not self._ocr or not self.known.known:
+        picture_text = self._picture_text
+        if picture_text is None or not self.known.known:
             return []
-        return [_around(line.box) for line in self._text_lines(name)
-                if self.known.text(line.text) != line.text or self._misread.stand_in(line.text)]
-
-    def _read_lines(self, name: str) -> bytes:
-        pixels = decode_picture(self.recording.blob(name))
-        return reading.serialize_lines([] if pixels is None else reading.read_lines(pixels))
+        return [_around(line.box) for line in picture_text.lines(name)
+                if self.known.text(line.text) != line.text or picture_text.contains_misread(line.text)]
 
     def _find_in_page(self, name: str) -> bytes:
         page = self._flatten(name)
@@ -201,9 +192,9 @@ class States:
         return json.dumps([*findings(sorted(page.texts), self._nothing_in),
                            *findings_in_runs(sorted(page.runs), self._nothing_in)]).encode("ascii")
 
-    def _find_names(self, name: str) -> bytes:
+    def _find_names(self, names: "NameRedaction", name: str) -> bytes:
         page = self._flatten(name)
-        return json.dumps(on_page(sorted(page.texts), parse(page.content))).encode("ascii")
+        return json.dumps(names.on_page(sorted(page.texts), parse(page.content))).encode("ascii")
 
     def _page(self, name: str) -> Page:
         return _cached(self._pages, name, lambda: self._clean_page(name))
@@ -296,6 +287,20 @@ class States:
             return None
         boxes = self.boxes(state)
         return [_around(boxes[uid]) for uid in page.showing if uid in boxes]
+
+
+def _name_redaction(key: str) -> "NameRedaction":
+    """The only import of pipeline/privacy/names by the core."""
+    from pipeline.privacy.names.redaction import NameRedaction
+
+    return NameRedaction(key)
+
+
+def _picture_text(recording: Recording, prepared: Prepared) -> "PictureText":
+    """The only import of pipeline/privacy/ocr by the core."""
+    from pipeline.privacy.ocr.picture_text import PictureText
+
+    return PictureText(recording, prepared)
 
 
 def with_box(boxes: str, uid: str, box: Box) -> str:

@@ -14,6 +14,7 @@ from .patterns import LETTER, is_isolated, pattern, spans
 
 KINDS = {"email": "an e-mail address", "phone": "a telephone number", "card": "a card number",
          "iban": "a bank account number", "id": "a national identity number", "token": "a token or password"}
+NAME_KINDS = {"person": "a person's name", "address": "a postal address"}  # what pipeline/privacy/names finds
 
 
 @dataclass(frozen=True)

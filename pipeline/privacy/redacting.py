@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from html import escape
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus
 
 import cv2
@@ -22,19 +22,20 @@ from schemas import REDACTED
 from schemas.types.recordings import Box, Demonstration
 
 from . import finding
-from .names.finding import findings as names_in
-from .names.labels import field_kind, is_value
-from .names.stand_ins import WRITTEN, StandIns
 from .recorded_secrets import RecordedSecrets
 from .split import SplitValues, join_run
+
+if TYPE_CHECKING:
+    from .names.redaction import NameRedaction
 
 # Values of these keys are names that we or the recorder gave; nobody's data stands there.
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
                     "type", "intent", "frame", "tag", "reply_to"})
 _SHOWN = ("value", "placeholder", "alt", "label")  # attributes whose text browsers show
 _SHORTEST = 6  # characters: no e-mail address, number or token is shorter
-_REDACTED_VALUE = re.compile(f"{re.escape(REDACTED)}|{WRITTEN.pattern}")
-_STAND_IN = re.compile(WRITTEN.pattern.encode())
+STAND_IN = re.compile(r"\[(?:PERSON|ADDRESS) [0-9a-f]{6}\]")  # as `names/stand_ins.py` writes it
+_REDACTED_VALUE = re.compile(f"{re.escape(REDACTED)}|{STAND_IN.pattern}")
+_STAND_IN = re.compile(STAND_IN.pattern.encode())
 _CELL = 24  # pixels of a picture that become one colour
 
 
@@ -47,20 +48,21 @@ class Redactor:
     """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind.
 
     `values`: kinds by value, with a BREAK where a page begins or ends an element in one; `known`: the same without.
-    `allow`: kinds that may stay; `recorded_secrets`: secrets of other recordings; `names`: makes the stand-ins of names
-    and addresses, None to leave these.
+    `allow`: kinds that may stay; `recorded_secrets`: secrets of other recordings; `names`: finds names and
+    addresses and makes their stand-ins, None to leave these.
     """
 
     def __init__(self, values: dict[str, str], allow: Collection[str] = (),
                  recorded_secrets: RecordedSecrets | None = None,
-                 names: StandIns | None = None):
+                 names: "NameRedaction | None" = None):
         self._values, self._split = values, SplitValues(values)
         self.known = values = {join_run(value): kind for value, kind in values.items()}
         self._allow, self._recorded_secrets, self._names = allow, recorded_secrets, names
         self.counts = Counter(kind for kind in values.values() if kind != "person")
-        self._persons = (names or StandIns("")).replacing(value for value, kind in values.items() if kind == "person")
-        if persons := self._persons.count():
-            self.counts["person"] = persons
+        persons = [value for value, kind in values.items() if kind == "person"]
+        self._persons = names.replacing(persons) if names else None
+        if self._persons and persons:
+            self.counts["person"] = self._persons.count()
         written = {form: names.stand_in_for(value, kind) if names and kind == "address" else REDACTED
                    for value, kind in values.items() if kind != "person" for form in _forms(value)}
         self._written = {form.encode("utf-8", "replace"): by.encode() for form, by in written.items()}
@@ -68,8 +70,8 @@ class Redactor:
         self._pattern = re.compile("|".join(map(re.escape, alternatives))) if written else None
         self._by = written
         self._forms = [form.encode("utf-8", "replace") for form in alternatives]
-        parts = [*self._forms, *(stand_in.encode() for stand_in in self._persons.stand_ins()),
-                 *(person.encode("utf-8", "replace") for person in self._persons.persons), *self._written.values(),
+        names_written = [*self._persons.stand_ins(), *self._persons.persons] if self._persons else []
+        parts = [*self._forms, *(name.encode("utf-8", "replace") for name in names_written), *self._written.values(),
                  *(value.encode("utf-8", "replace") for value in self._split.values)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest() if values else ""
 
@@ -78,7 +80,7 @@ class Redactor:
         texts = list(texts)
         all_findings = chain(findings(texts), ((value, "token") for value in (self._recorded_secrets.find(texts)
                                                                               if self._recorded_secrets else ())),
-                      names_in(texts) if self._names else ())
+                      self._names.in_texts(texts) if self._names else ())
         new = {value: kind for value, kind in all_findings if kind not in self._allow and value not in self.known}
         return Redactor(self._values | new, self._allow, self._recorded_secrets, self._names) if new else self
 
@@ -86,14 +88,15 @@ class Redactor:
         """The text with all that is known replaced."""
         if self._pattern:
             text = self._split.text(self._pattern.sub(lambda match: self._by[match.group()], text))
-        return self._persons.text(text)
+        return self._persons.text(text) if self._persons else text
 
     def markup(self, content: bytes) -> bytes:
         """HTML in UTF-8 with all that is known replaced: what is looked for includes the forms that stand in HTML."""
         there = [form for form in self._forms if form in content]  # far faster than a pattern that finds nothing
         if there:
             content = re.sub(b"|".join(map(re.escape, there)), lambda match: self._written[match.group()], content)
-        return self._persons.content(self._split.content(content))
+        content = self._split.content(content)
+        return self._persons.content(content) if self._persons else content
 
     def walk(self, value: Any) -> Any:
         """The same in every text of a JSON value; keys stay, and so do names that carry no data."""
@@ -152,13 +155,13 @@ def findings(texts: Iterable[str], nothing_in: set[str] | None = None) -> list[t
 
 
 def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], allow: Collection[str] = (),
-             recorded_secrets: RecordedSecrets | None = None, names: StandIns | None = None) -> Redactor:
+             recorded_secrets: RecordedSecrets | None = None, names: "NameRedaction | None" = None) -> Redactor:
     """Look through a demonstration; `pages` tells the findings in its pages.
 
     `allow`: kinds (keys of pipeline.privacy.finding.KINDS) that may stay. `recorded_secrets`: secrets of other
-    recordings. `names`: makes stand-ins for names and addresses, which are then taken out, too.
+    recordings. `names`: finds names and addresses, which are then redacted, too.
     """
-    entered = _in_named_fields(demonstration) if names else ()
+    entered = _in_named_fields(demonstration, names) if names else ()
     values = {value: kind for value, kind in chain(entered, pages) if kind not in allow}
     return Redactor(values, allow, recorded_secrets, names).knowing(_texts(demonstration))
 
@@ -203,14 +206,14 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
             yield from (turn["state"]["url"], turn["state"]["title"])
 
 
-def _in_named_fields(demonstration: Demonstration) -> Iterator[tuple[str, str]]:
+def _in_named_fields(demonstration: Demonstration, names: "NameRedaction") -> Iterator[tuple[str, str]]:
     """What was entered in fields that take names and addresses."""
     for turn in demonstration["turns"]:
         if turn["type"] != "browser" or not turn["element"]:
             continue
-        kind = field_kind(turn["element"]["attributes"])
         for name in ("text", "value", "label"):
-            if kind and (value := str(turn["arguments"].get(name) or "").strip()) and is_value(value, kind):
+            value = str(turn["arguments"].get(name) or "").strip()
+            if value and (kind := names.kind_in_field(turn["element"]["attributes"], value)):
                 yield value, kind
 
 

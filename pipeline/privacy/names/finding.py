@@ -7,8 +7,6 @@ from pipeline.privacy.finding import Span, merge_spans
 
 from . import chinese, japanese, korean, labels, latin, postal
 
-KINDS = {"person": "a person's name", "address": "a postal address"}
-
 
 def find(text: str) -> list[Span]:
     """Spans in order; none overlaps another. Needs the extra `names`; raises InputError without it (lists.versions)."""

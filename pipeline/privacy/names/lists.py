@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module, resources
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
-from schemas import InputError
+from pipeline import extras
 
 _MAIN = ("en_US", "en_GB", "de_DE", "de_AT", "fr_FR", "es_ES", "es_MX")
 _OTHERS = ("cs_CZ", "da_DK", "de_CH", "en_IN", "en_NZ", "en_IE", "es_AR", "es_CL", "es_CO", "et_EE", "fi_FI", "fr_BE",
@@ -21,7 +21,6 @@ _PLACE_LOCALES = ("en_US", "de_DE", "fr_FR", "es_ES")
 _EASTERN = ("zh_CN", "zh_TW", "ko_KR", "ja_JP")
 _FIRST_NAME_LISTS = ("first_names", "first_names_female", "first_names_male", "first_romanized_names")
 _SURNAMES = ("last_names", "last_names_female", "last_names_male", "last_romanized_names")
-_PACKAGES = ("faker", "mimesis", "sudachipy", "sudachidict-small")
 
 
 @dataclass(frozen=True)
@@ -36,10 +35,8 @@ class Names:
 @lru_cache(maxsize=1)
 def versions() -> str:
     """The versions of what names are found by; raises InputError when it is not installed."""
-    try:
-        return " ".join(f"{name} {version(name)}" for name in _PACKAGES)
-    except PackageNotFoundError as error:
-        raise InputError(f"--names requires {error.name}; install it with: pip install 'demotape[names]'") from None
+    extras.require("names")
+    return " ".join(f"{name} {version(name)}" for name in extras.EXTRAS["names"].libraries)
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,6 @@ import re2
 from . import lists
 from .words import AMBIGUOUS, NEVER, PARTICLES, TITLES
 
-WRITTEN = re.compile(r"\[(?:PERSON|ADDRESS) [0-9a-f]{6}\]")
 _DIGITS = 6  # of the digest: sixteen million stand-ins
 _GAP = re.compile(r"[\s,._+·・＝-]+")
 _BETWEEN = rb"(?:[ \t\r\n._+,-]|\xc2\xa0|\xe3\x80\x80|%20|%2[Cc]|&nbsp;|&#160;){1,3}"

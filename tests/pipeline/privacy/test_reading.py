@@ -14,9 +14,9 @@ from curator_web import create_app
 from demotape.cli import main
 from pipeline import process
 from pipeline.export import FORMATS, Source, export
-from pipeline.privacy import reading
-from pipeline.privacy.misread import Values
-from pipeline.privacy.reading import read_lines
+from pipeline.privacy.ocr import reading
+from pipeline.privacy.ocr.misread import Values
+from pipeline.privacy.ocr.reading import read_lines
 from recorder import Recorder, Recording
 from recorder.pictures import decode_picture
 from schemas import InputError
@@ -50,13 +50,13 @@ def test_long_lines_and_values_cost_little():
 
 def test_a_recogniser_that_is_not_installed_is_named_before_anything_is_written(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    with pytest.raises(InputError, match=r"--ocr requires RapidOCR; install it with: pip install 'demotape\[ocr\]'"):
+    with pytest.raises(InputError, match=r"pictures needs rapidocr; install it with: pip install 'demotape\[ocr\]'"):
         export([], tmp_path / "out", "weblinx", ocr=True)
     create_app(data_dir=tmp_path / "data")
     done = CliRunner().invoke(main, ["export", str(tmp_path / "out"), "--format", "weblinx", "--ocr", "--data",
                                      str(tmp_path / "data")])
     assert done.exit_code == 2
-    assert "requires RapidOCR" in done.output and not (tmp_path / "out").exists()
+    assert "needs rapidocr" in done.output and not (tmp_path / "out").exists()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy
 
-from schemas import InputError
+from pipeline import extras
 from schemas.types.recordings import Box
 
 _MIN_CONFIDENCE = 0.3  # of 1: what is read with less is noise
@@ -32,12 +32,9 @@ class Line(NamedTuple):
 
 def need_recogniser() -> None:
     """Raises InputError where the recogniser is not installed."""
-    try:
+    with extras.importing("ocr"):
         import onnxruntime  # noqa: F401
         import rapidocr  # noqa: F401
-    except ImportError:
-        raise InputError("--ocr requires RapidOCR; install it with: pip install 'demotape[ocr]'"
-                         ) from None
 
 
 @lru_cache(1)
