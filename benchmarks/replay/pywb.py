@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.applications import Application, install, run_program, started
 from recorder.reader import Recording
 from replay.archive.reading import read_recording
-from replay.archive.warc import write_warc
+from replay.archive.warc.writing import write_warc
 
 _COLLECTION = "recorded"
 _SETTINGS = f"proxy:\n  coll: {_COLLECTION}\n  enable_banner: false\n  enable_content_rewrite: false\n"

@@ -101,12 +101,16 @@ def export(recording: Path, file: Path) -> None:
     """Write the network of a RECORDING as a web archive: FILE ends in .wacz, .warc.gz, .warc or .har."""
     from replay.archive.har_writing import write_har
     from replay.archive.reading import read_archive
-    from replay.archive.warc import write_wacz, write_warc
 
     if not file.name.endswith((".wacz", ".warc.gz", ".warc", ".har")):
         raise InputError(f"{file}: its name must end in .wacz, .warc.gz, .warc or .har")
     archive = read_archive(recording)
-    {".wacz": write_wacz, ".har": write_har}.get(file.suffix, write_warc)(archive, file)
+    if file.suffix == ".har":
+        write_har(archive, file)
+    else:
+        from replay.archive.warc.writing import write_wacz, write_warc
+
+        (write_wacz if file.suffix == ".wacz" else write_warc)(archive, file)
     console.print(f"{file}: {len(archive.exchanges)} requests")
 
 

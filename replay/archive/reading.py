@@ -9,16 +9,17 @@ from schemas.types.network import ChannelMessage, Exchange, Header
 
 from .exchanges import Archive, Channel, Headers, Message, Recorded
 from .har_reading import read_har
-from .warc import read_wacz, read_warc
 
 
 def read_archive(path: Path) -> Archive:
     """The network of a recording, or of a HAR 1.2, WARC or WACZ that any program made; raises InputError."""
     if not path.is_file():
         return read_recording(Recording(path))
-    if path.suffix == ".wacz":
-        return read_wacz(path)
-    return read_warc(path) if path.name.endswith((".warc", ".warc.gz")) else read_har(path)
+    if not path.name.endswith((".wacz", ".warc", ".warc.gz")):
+        return read_har(path)
+    from .warc import reading as warc_reading
+
+    return warc_reading.read_wacz(path) if path.suffix == ".wacz" else warc_reading.read_warc(path)
 
 
 def read_recording(recording: Recording) -> Archive:

@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
-from replay.archive.cdxj import key, request_query
 from replay.archive.exchanges import Archive, Recorded
-from replay.archive.warc import read_wacz, read_warc, write_wacz, write_warc
+from replay.archive.warc.cdxj import key, request_query
+from replay.archive.warc.reading import read_wacz, read_warc
+from replay.archive.warc.writing import write_wacz, write_warc
 from schemas import InputError, limits
 from tests.replay.archives import FORM, JSON, archive, document, recorded
 from tests.replay.warcs import AT, LEFT, SITE, again, answers, asks

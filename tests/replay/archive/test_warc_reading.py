@@ -10,10 +10,10 @@ from functools import partial
 import pytest
 import zstandard
 
-from replay.archive import warc_records
 from replay.archive.exchanges import Archive, header
-from replay.archive.warc import read_warc
-from replay.archive.warc_unpacking import dechunked
+from replay.archive.warc import records
+from replay.archive.warc.reading import read_warc
+from replay.archive.warc.unpacking import dechunked
 from schemas import limits
 from tests.replay.warcs import AT, LEFT, SITE, again, answers, asks, chunks, record
 
@@ -229,7 +229,7 @@ def test_limits(read, monkeypatch):
     monkeypatch.setattr(limits, "HAR", 2)
     found = read(asks(body="abc"), LEFT)
     assert found.exchanges[0].body is None and "the request bodies are too large in total" in found.notes[0]
-    monkeypatch.setattr(warc_records, "_NOTES", 2)
+    monkeypatch.setattr(records, "_NOTES", 2)
     assert read(*[answers(length="x")] * 5, LEFT).notes[2:] == ("and 3 more",)
     monkeypatch.setattr(limits, "PACKAGE", 1)
     assert "too large" in read(LEFT, LEFT).notes[0]

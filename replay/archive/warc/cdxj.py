@@ -6,8 +6,8 @@ import re
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
-from .exchanges import Headers, header
-from .multipart import parts
+from replay.archive.exchanges import Headers, header
+from replay.archive.multipart import parts
 
 _LONGEST = 1 << 16  # bytes of a body that is put into the index
 _PLAIN = "!$%&()*+,-./:;=?@[\\]^_`{|}~"  # what stays as it is in a key

@@ -15,10 +15,10 @@ from functools import partial
 from threading import Lock
 from typing import IO, Any
 
+from replay.archive.exchanges import Headers, header
 from schemas import limits
 
-from .exchanges import Headers, header
-from .warc_unpacking import HEAD, Broken, Stream, begins_record, dechunked, unpacked
+from .unpacking import HEAD, Broken, Stream, begins_record, dechunked, unpacked
 
 _NOTES = 1000  # that are kept
 _READ = 1 << 16

@@ -21,14 +21,12 @@ from pathlib import Path
 from typing import IO, Any
 from uuid import uuid4
 
+from replay.archive.exchanges import Archive, Headers, Recorded, header, is_text, software
 from schemas.addresses import split_address
 from schemas.files import dump_json, dump_line, written_atomically
 
 from . import cdxj
-from .exchanges import Archive, Headers, Recorded, header, is_text, software
-from .warc_reading import JSON_METADATA, RESOURCE_TYPE, check_warcio, read_wacz, read_warc
-
-__all__ = ["read_wacz", "read_warc", "write_wacz", "write_warc"]
+from .reading import JSON_METADATA, RESOURCE_TYPE, check_warcio
 
 _WARC, _INDEX, _BLOCKS, _PAGES = ("archive/data.warc.gz", "indexes/index.idx", "indexes/index.cdx.gz",
                                   "pages/pages.jsonl")

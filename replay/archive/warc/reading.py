@@ -12,13 +12,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
+from pipeline import extras
+from replay.archive.exchanges import Archive, Headers, Recorded, header
 from schemas import InputError, limits
 from schemas.files import open_named, read_all, reason
 from schemas.formats.network import RESOURCE_KINDS
 
-from .exchanges import Archive, Headers, Recorded, header
-from .warc_records import Record, Records
-from .warc_unpacking import Broken
+from .records import Record, Records
+from .unpacking import Broken
 
 RESOURCE_TYPE, JSON_METADATA = "WARC-Resource-Type", "WARC-JSON-Metadata"
 _OF_THE_WIRE = ("content-encoding", "transfer-encoding", "content-length")
@@ -41,10 +42,8 @@ _MEDIA = (("html", "document"), ("css", "stylesheet"), ("javascript", "script"),
 
 def check_warcio() -> None:
     """Raises InputError where the package that WARCs are read and written with is missing."""
-    try:
+    with extras.importing("wacz"):
         import warcio.warcwriter  # noqa: F401
-    except ImportError:
-        raise InputError("WARC and WACZ require warcio; install it with: pip install 'demotape[wacz]'") from None
 
 
 def read_warc(path: Path) -> Archive:

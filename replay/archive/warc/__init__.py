@@ -1,0 +1,1 @@
+"""WARC and WACZ files, read and written with the extra `wacz`."""
