@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.loaders import environment, run
 from demotape.commands.outcome_tasks import write_run
-from pipeline.outcomes import webarena_verified, webarena_writing
+from pipeline.outcomes.benchmark_tasks import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, PageState, of_recording
 from pipeline.outcomes.folding import Undecided

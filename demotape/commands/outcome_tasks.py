@@ -24,7 +24,7 @@ def read(path: Path, task_id: str | None, sites: Mapping[str, str], recording: "
     """The checks of a task file; pictures that it names lie beside it, or were used by the recorded pages. Raises
     InputError."""
     from pipeline.cache import derived
-    from pipeline.outcomes import visual_web_arena, webarena_verified
+    from pipeline.outcomes.benchmark_tasks import visual_web_arena, webarena_verified
 
     content = _content(path, task_id)
     known = {line["url"]: line["blob"] for line in recording.resources()}
@@ -73,7 +73,7 @@ def placeholders(sites: Sequence[str]) -> Mapping[str, str]:
 def write(format: str, wanted: "Outcome", recording: "Recording", evidence: "Evidence", path: Path,
           sites: Mapping[str, str], task_id: str | None) -> None:
     """Write checks as a task, of WebArena-Verified as a list of this one, and tell what it cannot say."""
-    from pipeline.outcomes import visual_web_arena, webarena_writing
+    from pipeline.outcomes.benchmark_tasks import visual_web_arena, webarena_writing
 
     number = int(task_id) if task_id and task_id.isascii() and task_id.isdigit() else 0
     starts = [evidence.pages[0].url]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.outcomes import visual_web_arena
+from pipeline.outcomes.benchmark_tasks import visual_web_arena
 from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, PageState
 from schemas import InputError

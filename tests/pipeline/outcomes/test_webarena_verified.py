@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from pipeline.outcomes import webarena_verified, webarena_writing
+from pipeline.outcomes.benchmark_tasks import webarena_verified, webarena_writing
 from pipeline.outcomes.checking import score
 from pipeline.outcomes.evidence import Evidence, PageState, Request
 from pipeline.outcomes.network_events import is_navigation, member, posted

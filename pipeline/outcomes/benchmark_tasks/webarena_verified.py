@@ -11,14 +11,14 @@ from typing import Any
 
 import re2
 
+from pipeline.outcomes.addresses import address_of
+from pipeline.outcomes.folding import Undecided, is_pattern
+from pipeline.outcomes.values import check_value, compiled
 from schemas import VERSIONS, InputError
 from schemas.files import validated
 from schemas.formats.outcome import FORMAT, TASK_TYPES, OutcomeSchema
 from schemas.types.outcome import DataItem, Match, Outcome, OutcomeCheck, Value
 
-from .addresses import address_of
-from .folding import Undecided, is_pattern
-from .values import check_value, compiled
 from .visual_web_arena import Task
 
 SITES = ("GITLAB", "MAP", "REDDIT", "SHOPPING_ADMIN", "SHOPPING", "WIKIPEDIA", "HOMEPAGE")

@@ -5,15 +5,15 @@ from typing import Any
 
 import re2
 
+from pipeline.outcomes.checking import check as held
+from pipeline.outcomes.checking import unfit
+from pipeline.outcomes.evidence import Evidence, Request
+from pipeline.outcomes.folding import Undecided, is_pattern
+from pipeline.outcomes.network_events import is_navigation
+from pipeline.outcomes.responses import flatten_checks, structured_answer, task_type
 from schemas import InputError
 from schemas.types.outcome import Match, Outcome, OutcomeCheck, Value
 
-from .checking import check as held
-from .checking import unfit
-from .evidence import Evidence, Request
-from .folding import Undecided, is_pattern
-from .network_events import is_navigation
-from .responses import flatten_checks, structured_answer, task_type
 from .webarena_verified import EVENT, NO_ANSWER, RESPONSE, SITES, STATUSES, read
 
 _SCHEMAS: dict[str, dict[str, str]] = {
