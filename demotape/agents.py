@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline import cluster, refresh
+from pipeline import refresh
 from pipeline.batch import executor
 from pipeline.outcomes.checking import Score
 from pipeline.outcomes.responses import spoken_answer
+from pipeline.workers import WorkLost
 from recorder.reader import Recording
 from replay.agents.environment import Environment, scored, start_of
 from replay.running import running
@@ -96,15 +97,16 @@ def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, second
     """Run an agent on recordings, each in a folder of its own below `runs`, several at once in processes or on a Dask
     cluster; what came of each, in order. One that fails stops no other. `seconds`: that an agent has for a task.
 
-    Raises what `cluster.connected` does.
+    Raises what `cluster.connect` does.
     """
     arguments = [(name, path, runs / path.resolve().name, seconds) for path in recordings]
     with executor(jobs, scheduler) as chosen:
         futures = [chosen.submit(_run_one, *run_arguments) for run_arguments in arguments]
         for path, future in zip(recordings, futures, strict=True):
             try:
-                with cluster.failures(str(path)):
-                    run = future.result()
+                run = future.result()
+            except WorkLost as error:
+                run = Run(path.name, "", None, None, 0.0, f"{path}: {error}")
             except (DemotapeError, BrokenExecutor) as error:
                 run = Run(path.name, "", None, None, 0.0, str(error) or "its process died")
             yield run

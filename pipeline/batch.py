@@ -1,23 +1,21 @@
 """Processing of many recordings with one executor: this process, a pool of processes or a Dask cluster."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
 from schemas.files import read_json
 from schemas.types.recordings import VideoPlacement
 
-from . import cluster, plugins, workers
+from . import plugins, workers
 from .processing import refresh
-
-if TYPE_CHECKING:
-    from distributed import Client
 
 
 @dataclass(frozen=True)
@@ -62,9 +60,9 @@ def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
     try:
         for job, future, stamp in zip(jobs, futures, before, strict=True):
             try:
-                with cluster.failures(str(job.path)):
-                    outcome = future.result()
-                yield outcome
+                yield future.result()
+            except workers.WorkLost as error:
+                yield Outcome(job.path, "failed", f"{job.path}: {error}", error.exit_code)
             except DemotapeError as error:
                 yield Outcome(job.path, "failed", str(error), error.exit_code)
             except BrokenExecutor:  # some job's process died, and all that had not begun died with it
@@ -134,11 +132,13 @@ def _chat_turns(path: Path) -> int | None:
 def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
     """This process for one job at a time, a pool of processes for several, a Dask cluster by its scheduler's address.
 
-    Raises what `cluster.connected` does.
+    Raises what `cluster.connect` does.
     """
     if scheduler:
+        from . import cluster
+
         with cluster.connect(scheduler) as client:
-            yield _OnCluster(client)
+            yield _OnCluster(partial(cluster.submit, client))
         return
     chosen = _Here() if jobs == 1 else _pool(jobs)
     try:
@@ -158,11 +158,11 @@ class _OnCluster(Executor):
     """Works on a cluster. Dask's own executor asks for a future's status after its result, which has another one by
     then where the worker that had the result died in between: it raises TypeError for a job that went well."""
 
-    def __init__(self, client: "Client") -> None:
-        self._client = client
+    def __init__(self, submit: Callable[..., Callable[[], Any]]) -> None:
+        self._submit = submit
 
     def submit(self, function, /, *arguments, **named) -> Future:
-        return _Lazy(cluster.submit(self._client, function, *arguments, **named))
+        return _Lazy(self._submit(function, *arguments, **named))
 
 
 class _Lazy(Future):

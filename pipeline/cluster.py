@@ -1,14 +1,16 @@
 """A Dask cluster by its scheduler's address, with plain error messages."""
 
 import logging
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from schemas import DemotapeError, InputError
+from schemas import InputError
+
+from . import extras
+from .workers import WorkLost
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -27,11 +29,9 @@ def connect(address: str) -> Iterator["Client"]:
     The workers need demotape, and the recordings under the same paths. Raises InputError when there is no scheduler at
     that address or none that has a worker, or Dask is not installed.
     """
-    try:
+    with extras.importing("cluster"):
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port
-    except ImportError:
-        raise InputError("--scheduler requires Dask; install it with: pip install 'demotape[cluster]'") from None
     for name in ("distributed", "distributed.client"):  # what goes wrong is said here, without its tracebacks
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
@@ -71,20 +71,28 @@ def _check_versions(client: "Client", address: str) -> None:
 
 
 def submit(client: "Client", function: Callable[..., Result], *arguments: Any, **named: Any) -> Callable[[], Result]:
-    """Give the cluster a piece of work; the call that is returned waits for its result.
+    """Give the cluster a piece of work; the call that is returned waits for its result. That raises WorkLost for what
+    the cluster, not the work, does wrong.
 
     A piece given up because its workers died is tried once more: Dask suspects all that those workers had before them,
     which may be the neighbours of the one that ends them.
     """
     from distributed import KilledWorker
+    from distributed.comm import CommClosedError
 
     first = client.submit(function, *arguments, pure=False, **named)
 
     def result() -> Result:
         try:
-            return first.result()
+            try:
+                return first.result()
+            except KilledWorker:
+                return client.submit(function, *arguments, pure=False, **named).result()
         except KilledWorker:
-            return client.submit(function, *arguments, pure=False, **named).result()
+            raise WorkLost("its workers died (out of memory?)") from None
+        except (CancelledError, CommClosedError):
+            raise WorkLost("the connection to the cluster's scheduler was lost; start again when it is "
+                           "available") from None
 
     return result
 
@@ -92,21 +100,3 @@ def submit(client: "Client", function: Callable[..., Result], *arguments: Any, *
 def threads(client: "Client") -> int:
     """How many pieces of work a cluster does at once."""
     return max(1, sum(client.nthreads().values()))
-
-
-@contextmanager
-def failures(activity: str) -> Iterator[None]:
-    """Raises DemotapeError for what the cluster, not the work, does wrong while it works on `what`."""
-    if "distributed" not in sys.modules:  # nobody works on a cluster
-        yield
-        return
-    from distributed import KilledWorker
-    from distributed.comm import CommClosedError
-
-    try:
-        yield
-    except KilledWorker:
-        raise DemotapeError(f"{activity}: its workers died (out of memory?)") from None
-    except (CancelledError, CommClosedError):
-        raise DemotapeError(f"{activity}: the connection to the cluster's scheduler was lost; start again when it is "
-                            "available") from None

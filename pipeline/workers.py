@@ -4,9 +4,15 @@ import ctypes
 import platform
 from functools import cache
 
+from schemas import DemotapeError
+
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # malloc.h
 _RETAINED_HEAP_BYTES = 64 << 20  # bytes freed at the top of the heap that may stay there
 _HEAP_BLOCK = 32 << 20  # bytes of the largest block that comes from the heap; glibc takes no larger one
+
+
+class WorkLost(DemotapeError):
+    """A cluster did not finish some work. The message says why, and does not name the work."""
 
 
 @cache

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from pipeline import cluster, workers
+from pipeline import workers
 from pipeline.export.destinations.destination import Destination, HashingFile
 from pipeline.sandbox import Allowance, Processes
 from schemas import DemotapeError, InputError, limits
@@ -212,6 +212,8 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
 def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options, scheduler: str, faults: Faults
                      ) -> Iterator[_Made]:
     """The same by a cluster's workers, which need not see where this machine writes: what they make is sent to it."""
+    from pipeline import cluster
+
     with cluster.connect(scheduler) as client:
         waiting: deque[tuple[Source, Callable[[], tuple[bytes, Tally]]]] = deque()
         ahead = AHEAD * cluster.threads(client)
@@ -232,8 +234,9 @@ def _pack(samples: Samples, source: Source, options: Options) -> tuple[bytes, Ta
 
 def _fetch(source: Source, result: Callable[[], tuple[bytes, Tally]], faults: Faults) -> _Made:
     try:
-        with cluster.failures(f"demonstration {source.id!r}"):
-            content, tally = result()
+        content, tally = result()
+    except workers.WorkLost as error:
+        raise DemotapeError(f"demonstration {source.id!r}: {error}") from None
     except faults as error:
         return source, error
     return source, (_read(io.BytesIO(content)), tally)
