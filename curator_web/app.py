@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flask import Flask
-
-from pipeline.model_endpoint import ModelSettings
 
 from .access import accounts, current_project, security
 from .access.openid_settings import OpenIDSettings
@@ -27,7 +26,6 @@ from .api.work import dashboard as api_dashboard
 from .api.work import export_presets as api_export_presets
 from .api.work import filters as api_filters
 from .api.work import jobs as api_jobs
-from .api.work import judging as api_judging
 from .api.work import pairs as api_pairs
 from .api.work import tasks as api_tasks
 from .api.work import training as api_training
@@ -55,7 +53,6 @@ from .web.work import (
     exports,
     filters,
     imports,
-    judging,
     labels,
     pairs,
     task_proposals,
@@ -67,6 +64,9 @@ from .webhooks.addresses import Network
 from .webhooks.hooks import Webhooks
 from .webhooks.sending import Sender
 
+if TYPE_CHECKING:
+    from pipeline.judging.model_endpoint import ModelSettings
+
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = LOCAL,
@@ -74,7 +74,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
                webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False,
-               traces: bool = False, model: ModelSettings | None = None) -> Flask:
+               traces: bool = False, model: "ModelSettings | None" = None) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
@@ -103,7 +103,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if run_again:
         kinds[replays.KIND] = partial(replays.run, run_again, db, store)
     if traces:
-        from .web.shell.traces import Traces
+        from .web.telemetry.traces import Traces
 
         tracing = Traces()
         tracing.follow(app, db)
@@ -125,7 +125,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if logs:
         request_log.register(app)
     if metrics_token:
-        from .web.shell import metrics
+        from .web.telemetry import metrics
 
         metrics.register(app, metrics_token)
     security.protect(app, secret)
@@ -140,19 +140,22 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     notifications.register(app)
     own_keys.register(app)
     if openid:
-        from .web.account import openid as openid_views
+        from .web.openid import provider
 
-        openid_views.register(app, openid)
+        provider.register(app, openid)
+    from .judging import api as judging_api
+    from .judging import pages as judging_pages
+
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
                     notifications, pages, history, proofs, outcomes, timeline, alternative_frames, network, tree, team,
                     deletions,
-                    filters, pairs, training, judging, task_proposals, tasks, labels, dashboard, exports, imports,
+                    filters, pairs, training, judging_pages, task_proposals, tasks, labels, dashboard, exports, imports,
                     jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
                     api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
-                    api_own_keys, api_training, api_judging):
+                    api_own_keys, api_training, judging_api):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

@@ -2,13 +2,16 @@
 
 import os
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from curator_web.access.openid_settings import OpenIDSettings
 from curator_web.webhooks.addresses import Network, read_networks
-from pipeline.model_endpoint import ModelSettings, model_settings
+from pipeline import extras
 from schemas import InputError
+
+if TYPE_CHECKING:
+    from pipeline.judging.model_endpoint import ModelSettings
 
 TOKEN_LENGTH = 16
 
@@ -21,11 +24,7 @@ def openid() -> OpenIDSettings | None:
     issuer = os.environ.get("DEMOTAPE_OPENID_ISSUER")
     if not issuer:
         return None
-    try:
-        import authlib  # noqa: F401
-    except ImportError:
-        raise InputError("DEMOTAPE_OPENID_ISSUER: its libraries are missing; install them with: "
-                         "pip install 'demotape[openid]'") from None
+    extras.require("openid")
     return OpenIDSettings(issuer, os.environ.get("DEMOTAPE_OPENID_CLIENT", ""),
                           os.environ.get("DEMOTAPE_OPENID_SECRET", ""), os.environ.get("DEMOTAPE_OPENID_ROLE") or None)
 
@@ -42,8 +41,8 @@ def traces() -> bool:
     alone, says where. Raises InputError when the libraries for it are missing."""
     name = next((name for name in ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
                  if os.environ.get(name)), None)
-    if name and find_spec("opentelemetry") is None:
-        raise InputError(f"{name}: its libraries are missing; install them with: pip install 'demotape[traces]'")
+    if name:
+        extras.require("traces", name)
     return bool(name)
 
 
@@ -58,9 +57,7 @@ def metrics_token(data: Path) -> str:
         return ""
     if len(token) < TOKEN_LENGTH:
         raise InputError(f"DEMOTAPE_METRICS_TOKEN: must have at least {TOKEN_LENGTH} characters")
-    if find_spec("prometheus_client") is None:
-        raise InputError("DEMOTAPE_METRICS_TOKEN: its library is missing; install it with: "
-                         "pip install 'demotape[production]'")
+    extras.require("production")
     folder = data / ".metrics"
     own = folder / str(os.getppid())
     own.mkdir(parents=True, exist_ok=True)
@@ -81,10 +78,13 @@ def _lives(process: int) -> bool:
     return True
 
 
-def model() -> ModelSettings | None:
+def model() -> "ModelSettings | None":
     """The model that proposes tasks: DEMOTAPE_MODEL_URL (an OpenAI-compatible endpoint), DEMOTAPE_MODEL (its name
     there) and DEMOTAPE_MODEL_KEY. None without an address; raises InputError for what cannot be one, and never tells
     the key."""
     url = os.environ.get("DEMOTAPE_MODEL_URL")
-    return model_settings(url, os.environ.get("DEMOTAPE_MODEL", ""),
-                          os.environ.get("DEMOTAPE_MODEL_KEY", "")) if url else None
+    if not url:
+        return None
+    from pipeline.judging.model_endpoint import model_settings
+
+    return model_settings(url, os.environ.get("DEMOTAPE_MODEL", ""), os.environ.get("DEMOTAPE_MODEL_KEY", ""))

@@ -27,8 +27,8 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),
     "pipeline": (
-        {"workers", "plugins", "cluster", "proofs", "timed_connection", "network", "console"},
-        {"sandbox", "cache", "model_endpoint"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "console"},
+        {"cluster", "sandbox", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
     ),
@@ -36,7 +36,7 @@ FLOORS = {
     "curator_web": (
         {"errors", "settings", "vendor", "catalogues"}, {"db", "sandboxed"}, {"users", "storage"}, {"notifications"},
         {"webhooks"}, {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
-        {"access"}, {"web", "api"}, {"app", "server"},
+        {"access"}, {"web", "api"}, {"judging"}, {"app", "server"},
     ),
 }
 NEEDS_NO_BROWSER = ("pipeline", "curator_web")  # of the recorder they use what reads alone

@@ -1,6 +1,7 @@
 """What views need in addition to the request: database, store and account."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from flask import current_app
 
@@ -10,9 +11,11 @@ from curator_web.jobs.upload_service import UploadService
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import SecondFactors, SignInAttemptLimits
 from curator_web.webhooks.hooks import Webhooks
-from pipeline.model_endpoint import ModelSettings
 
 from .openid_settings import OpenIDSettings
+
+if TYPE_CHECKING:
+    from pipeline.judging.model_endpoint import ModelSettings
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Services:
     second_factors: SecondFactors
     openid: OpenIDSettings | None
     webhooks: Webhooks
-    model: ModelSettings | None
+    model: "ModelSettings | None"
 
 
 def services() -> Services:

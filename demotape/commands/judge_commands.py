@@ -18,9 +18,9 @@ from . import summary
 from .terminal import PATH, complain, console, errors, print_line, printable, progress
 
 if TYPE_CHECKING:
+    from pipeline.judging.model_endpoint import ModelSettings
     from pipeline.judging.model_judge import Judgement
     from pipeline.judging.trajectory import Trajectory
-    from pipeline.model_endpoint import ModelSettings
 
 KEY = "DEMOTAPE_MODEL_KEY"
 _MAX_REASON_CHARS = 160  # characters of a reason in a line
@@ -166,7 +166,7 @@ def _end(session: _JudgingRun, recordings: int) -> None:
 
 def _judges(models: tuple[str, ...], keys: tuple[str, ...]) -> "list[ModelSettings]":
     """The judges that were named, else the one of the environment; raises InputError, and never tells a key."""
-    from pipeline.model_endpoint import model_settings
+    from pipeline.judging.model_endpoint import model_settings
 
     if not models:
         from demotape.environment import model

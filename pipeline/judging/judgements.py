@@ -6,13 +6,13 @@ from typing import Any
 
 from marshmallow import post_load, validate
 
-from pipeline.model_endpoint import NAME_LENGTH
 from schemas import InputError, limits
 from schemas.files import validated
 from schemas.formats.parts import SHA256, Strict, integer, number, string
 from schemas.text import storable
 
 from .figures import VERDICTS
+from .model_endpoint import NAME_LENGTH
 from .model_judge import Judgement
 from .verdicts import REASON_LENGTH
 

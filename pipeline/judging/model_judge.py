@@ -8,12 +8,12 @@ from typing import Any
 
 from marshmallow import validate
 
-from pipeline.model_endpoint import MAX_ANSWER_BYTES, ModelSettings, ask, request_body
 from schemas import InputError, limits
 from schemas.files import dump_json, parse, read_inside, reason, write_atomically
 from schemas.formats.parts import Strict, integer, number, string
 
 from . import prompt
+from .model_endpoint import MAX_ANSWER_BYTES, ModelSettings, ask, request_body
 from .trajectory import Trajectory
 from .verdicts import Verdict, read_verdict
 

@@ -93,7 +93,7 @@ def test_one_that_fails_is_told_and_a_second_run_asks_only_what_is_left(tmp_path
 
 
 def test_who_is_busy_is_asked_again_and_who_stalls_is_left(monkeypatch, recordings):
-    monkeypatch.setattr("pipeline.model_endpoint.PAUSES", (0.01, 0.01))
+    monkeypatch.setattr("pipeline.judging.model_endpoint.PAUSES", (0.01, 0.01))
     with model_server(Answer(500), said("VERDICT: SUCCESS")) as server:
         done = judge(recordings[0], "--model", f"kind={server.url}")
         assert done.exit_code == 0 and "kind: success" in done.output and len(server.got) == 2

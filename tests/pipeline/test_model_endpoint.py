@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.model_endpoint import (
+from pipeline.judging.model_endpoint import (
     MAX_ANSWER_BYTES,
     PAUSES,
     Completion,
@@ -16,7 +16,7 @@ from pipeline.model_endpoint import (
     model_settings,
     request_body,
 )
-from pipeline.model_endpoint import ask as ask_body
+from pipeline.judging.model_endpoint import ask as ask_body
 from schemas import InputError
 from tests.support.services.model_server import Answer, model_server, said
 

@@ -7,11 +7,12 @@ import pytest
 
 from curator_web import create_app
 from curator_web.demonstrations.library import library
-from curator_web.demonstrations.listing import deleting, judging, moving, verdicts
+from curator_web.demonstrations.listing import deleting, moving
 from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.demonstrations.workflow.pairing import choose
 from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import Conflict, InputError, NotAllowed, NotFound
+from curator_web.judging import labelling, verdicts
 from curator_web.users import projects, renaming
 from pipeline.judging.labels import read_labels
 from pipeline.judging.model_judge import Judgement
@@ -51,13 +52,13 @@ def verdict(name, said="success", judge="llava", host="127.0.0.1:8000", seconds=
 def label_all(db, account, *said):
     """Label what is handed out, in order."""
     for done in said:
-        judging.label(db, judging.following(db, account), done, account)
+        labelling.label(db, labelling.following(db, account), done, account)
 
 
 def names(db):
     """What was drawn, in order."""
     found, after = [], None
-    while (after := judging.following(db, WIM, after)) not in found:
+    while (after := labelling.following(db, WIM, after)) not in found:
         found.append(after)
     return found
 
@@ -69,52 +70,52 @@ def test_a_sample_is_drawn_and_drawn_again(db):
     for count, seed, account, error in ((3, 0, VAL, NotAllowed), (0, 0, LEA, InputError), (1001, 0, LEA, InputError),
                                         (1, 2**60, LEA, InputError)):
         with pytest.raises(error):
-            judging.draw(db, count, seed, account)
-    assert judging.following(db, WIM) is None and judging.labelling_progress(db, WIM).drawn == 0
-    assert judging.draw(db, 2, 7, LEA) == 2
+            labelling.draw(db, count, seed, account)
+    assert labelling.following(db, WIM) is None and labelling.labelling_progress(db, WIM).drawn == 0
+    assert labelling.draw(db, 2, 7, LEA) == 2
     first = names(db)
-    assert judging.draw(db, 50, 1, LEA) == 2 and judging.draw(db, 50, 2, LEA) == 0
+    assert labelling.draw(db, 50, 1, LEA) == 2 and labelling.draw(db, 50, 2, LEA) == 0
     assert names(db)[:2] == first and sorted(names(db)) == ["rec-1", "rec-2", "rec-3", "rec-5"]
 
 
 def test_of_drawing_and_labelling_at_once_nothing_is_doubled(db):
     with ThreadPoolExecutor(6) as pool:
-        drawn = list(pool.map(lambda seed: judging.draw(db, 2, seed, LEA), range(4)))
+        drawn = list(pool.map(lambda seed: labelling.draw(db, 2, seed, LEA), range(4)))
         assert sum(drawn) == 6 and len(names(db)) == 6
-        list(pool.map(lambda done: judging.label(db, "rec-1", done, ANN), [True, False] * 3))
-    assert judging.labelling_progress(db, ANN).labelled == 1
+        list(pool.map(lambda done: labelling.label(db, "rec-1", done, ANN), [True, False] * 3))
+    assert labelling.labelling_progress(db, ANN).labelled == 1
 
 
 def test_one_after_another_is_labelled(app, db):
-    judging.draw(db, 3, 0, LEA)
+    labelling.draw(db, 3, 0, LEA)
     one, two, three = names(db)
-    asked = judging.labelling_question(db, app.extensions["demotape"].store, one, ANN)
+    asked = labelling.labelling_question(db, app.extensions["demotape"].store, one, ANN)
     assert (asked.task, asked.answer, asked.done) == (library.listed(db, one).task, "Done, which date?", None)
     turns = [turn for turn in library.current(db, one)["turns"] if turn["type"] == "browser"]
     assert asked.screenshots == [turn["state"]["screenshot"] for turn in turns]
-    judging.label(db, one, True, ANN)
-    assert [judging.following(db, ANN, after) for after in (None, two, three, "rec-x")] == [two, three, two, two]
-    judging.label(db, one, False, ANN)  # the last one is changed
-    judging.label(db, two, True, ANN)
+    labelling.label(db, one, True, ANN)
+    assert [labelling.following(db, ANN, after) for after in (None, two, three, "rec-x")] == [two, three, two, two]
+    labelling.label(db, one, False, ANN)  # the last one is changed
+    labelling.label(db, two, True, ANN)
     with pytest.raises(Conflict, match="another recording after this one"):
-        judging.label(db, one, True, ANN)
-    assert judging.following(db, ANN) == judging.following(db, ANN, three) == three
-    judging.label(db, three, True, ANN)
-    assert judging.following(db, ANN) is None
-    assert judging.labelling_progress(db, ANN) == judging.LabellingProgress(3, 3, 0, 0, three, [])
-    assert judging.labelling_progress(db, LEA) == judging.LabellingProgress(3, 0, 0, 3, None, [("ann", 3)])
+        labelling.label(db, one, True, ANN)
+    assert labelling.following(db, ANN) == labelling.following(db, ANN, three) == three
+    labelling.label(db, three, True, ANN)
+    assert labelling.following(db, ANN) is None
+    assert labelling.labelling_progress(db, ANN) == labelling.LabellingProgress(3, 3, 0, 0, three, [])
+    assert labelling.labelling_progress(db, LEA) == labelling.LabellingProgress(3, 0, 0, 3, None, [("ann", 3)])
     for name in ("rec-9", next(each for each in ("rec-1", "rec-2", "rec-3", "rec-4") if each not in names(db))):
         with pytest.raises(NotFound):
-            judging.label(db, name, True, ANN)
+            labelling.label(db, name, True, ANN)
 
 
 def test_what_somebody_may_not_see_is_not_handed_out(db):
-    judging.draw(db, 6, 0, LEA)
+    labelling.draw(db, 6, 0, LEA)
     choose(db, ["rec-2"], LEA)
     say(db, "rec-2~2", BOB, {"op": "drop", "turn": "t3"})  # so he sees nothing of the other one
-    assert "rec-2" in names(db) and judging.labelling_progress(db, BOB).left == 5
+    assert "rec-2" in names(db) and labelling.labelling_progress(db, BOB).left == 5
     with pytest.raises(NotFound):
-        judging.label(db, "rec-2", True, BOB)
+        labelling.label(db, "rec-2", True, BOB)
 
 
 def test_verdicts_are_taken_and_replaced(db):
@@ -127,28 +128,28 @@ def test_verdicts_are_taken_and_replaced(db):
     with pytest.raises(InputError, match="twice"):
         verdicts.store_verdicts(db, [verdict("rec-2")] * 2, LEA)
     for ask in (lambda: verdicts.store_verdicts(db, again, VAL), lambda: verdicts.judges(db, VAL),
-                lambda: verdicts.results(db, VAL), lambda: judging.show(db, VAL, True)):
+                lambda: verdicts.results(db, VAL), lambda: labelling.show(db, VAL, True)):
         with pytest.raises(NotAllowed):
             ask()
 
 
 def test_judges_are_held_against_the_majority(db):
-    judging.draw(db, 6, 0, LEA)
+    labelling.draw(db, 6, 0, LEA)
     order = names(db)
     label_all(db, ANN, True, True, False, False, True)
     label_all(db, BOB, True, False, False, False)
     label_all(db, VAL, True, False)
     said = ("success", "success", "failure", "success", "unknown", "failure")
     verdicts.store_verdicts(db, [verdict(name, each) for name, each in zip(order, said, strict=True)], LEA)
-    assert judging.show(db, LEA, False) == 0 and verdicts.results(db, LEA).figures[0][1].judged == 0
-    judging.label(db, order[0], False, LEA)
-    assert judging.show(db, LEA, False) == 1
+    assert labelling.show(db, LEA, False) == 0 and verdicts.results(db, LEA).figures[0][1].judged == 0
+    labelling.label(db, order[0], False, LEA)
+    assert labelling.show(db, LEA, False) == 1
     found = verdicts.results(db, LEA)
     assert (found.open, found.labels, found.disagreements) == (1, {order[0]: True}, [])
     with pytest.raises(Conflict, match="your label can no longer be changed"):
-        judging.label(db, order[0], True, LEA)
-    assert judging.show(db, LEA, True) == 5 and judging.following(db, LEA) is None
-    assert judging.labelling_progress(db, LEA) == judging.LabellingProgress(6, 1, 5, 0, None,
+        labelling.label(db, order[0], True, LEA)
+    assert labelling.show(db, LEA, True) == 5 and labelling.following(db, LEA) is None
+    assert labelling.labelling_progress(db, LEA) == labelling.LabellingProgress(6, 1, 5, 0, None,
                                                                             [("ann", 5), ("bob", 4), ("lea", 1),
                                                                            ("val", 2)])
     found = verdicts.results(db, LEA)
@@ -166,21 +167,21 @@ def test_judges_are_held_against_the_majority(db):
 
 
 def test_all_of_it_stays_with_the_project(db):
-    judging.draw(db, 6, 0, LEA)
+    labelling.draw(db, 6, 0, LEA)
     label_all(db, ANN, *[True] * 6)
     verdicts.store_verdicts(db, [verdict(f"rec-{number}") for number in range(1, 7)], LEA)
-    judging.show(db, LEA, True)
+    labelling.show(db, LEA, True)
     projects.add(db, "other", "Other", LEA)
     moving.move(db, ["rec-1"], "other", LEA)
     there = LEA.__class__("lea", "lead", project="other")
     assert verdicts.results(db, LEA).open == 5 and verdicts.judges(db, LEA)[0].verdicts == 5
-    assert judging.draw(db, 5, 0, there) == 1 and judging.labelling_progress(db, there).people == []
-    assert judging.show(db, there, True) == 1 and verdicts.results(db, there).labels == {}
+    assert labelling.draw(db, 5, 0, there) == 1 and labelling.labelling_progress(db, there).people == []
+    assert labelling.show(db, there, True) == 1 and verdicts.results(db, there).labels == {}
     moving.move(db, ["rec-1"], "main", there)
     change_status(db, "rec-2", "invalid", 1, LEA, "no")
     assert sorted(verdicts.results(db, LEA).labels) == ["rec-1", "rec-3", "rec-4", "rec-5", "rec-6"]
     renaming.rename(db, "ann", "anna")
-    assert judging.labelling_progress(db, LEA).people == [("anna", 5)]
+    assert labelling.labelling_progress(db, LEA).people == [("anna", 5)]
     assert {row.id for row in listing(db, Filter(), "main").rows} == {f"rec-{number}" for number in range(1, 7)}
 
 
@@ -197,7 +198,7 @@ def asked_of(app) -> list[str]:
 @pytest.mark.parametrize("db_url", ["sqlite"], indirect=True)  # what is asked of each address is tested on both above
 def test_nobody_sees_what_others_say_before_they_have_labelled_it(app, db):
     """Asked of every page and every operation there is, as a lead and as others."""
-    judging.draw(db, 6, 0, LEA)
+    labelling.draw(db, 6, 0, LEA)
     mark = "zebra crossing"
     for number in range(1, 7):
         verdicts.store_verdicts(db, [verdict(f"rec-{number}", "unknown", reason=f"{mark} {number}")], LEA)
@@ -216,12 +217,12 @@ def test_nobody_sees_what_others_say_before_they_have_labelled_it(app, db):
     assert results["judges"][0]["labelled"] == 0 and results["people"] is None
     assert results["judges"][0]["verdicts"] == 6 and lead.get("/judging/labels.jsonl").data == b""
     for name in ("rec-1", "rec-2"):
-        judging.label(db, name, False, LEA)
+        labelling.label(db, name, False, LEA)
     assert lead.get("/api/judging/results").json["open"] == 0  # what may still be changed is not shown either
-    judging.show(db, LEA, False)
+    labelling.show(db, LEA, False)
     page = lead.get("/judging").text
     assert f"{mark} 1" not in page and page.count("has a tie") + page.count("have a tie") == 1
-    judging.show(db, LEA, True)
+    labelling.show(db, LEA, True)
     assert seen("lea") == {"/judging", "/api/judging/results"} and seen("ann") == set()
 
 

@@ -11,7 +11,7 @@ from curator_web.errors import InputError
 from curator_web.notifications import reading
 from curator_web.tasks import bank, proposing
 from demotape import environment
-from pipeline.model_endpoint import model_settings
+from pipeline.judging.model_endpoint import model_settings
 from tests.support.curator.team_fixtures import ANN, LEA, VAL, add_people, csrf, signed_in
 from tests.support.services.model_server import Answer, model_server, said
 from tests.support.waiting import wait_until

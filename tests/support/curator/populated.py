@@ -11,12 +11,12 @@ from curator_web.db.models.webhook_models import DELIVERED, GIVEN_UP, WebhookDel
 from curator_web.demonstrations.leases.leases import take_next
 from curator_web.demonstrations.library.labels import define
 from curator_web.demonstrations.library.library import import_recording, listed
-from curator_web.demonstrations.listing import judging, verdicts
 from curator_web.demonstrations.listing.comments import add_comment
 from curator_web.demonstrations.workflow import training
 from curator_web.demonstrations.workflow.pairing import choose
 from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.jobs.export_presets import save as save_preset
+from curator_web.judging import labelling, verdicts
 from curator_web.tasks.assignment import give, give_back
 from curator_web.tasks.bank import decide, propose
 from curator_web.users import project_settings
@@ -99,13 +99,13 @@ def train(db) -> None:
 
 def judge(db) -> None:
     """Two judges, and two people who do not agree with them or each other; some is left to label."""
-    judging.draw(db, 6, 0, LEA)
+    labelling.draw(db, 6, 0, LEA)
     said = ((ANN, "rec-1", True), (ANN, "rec-2", True), (LEA, "rec-1", False), (LEA, "rec-2", True),
             (LEA, "rec-3", True), (LEA, "rec-4", False))
     for who, name, done in said:
-        judging.label(db, name, done, who)
-    judging.show(db, LEA, False)
-    judging.label(db, "filmed", True, LEA)
+        labelling.label(db, name, done, who)
+    labelling.show(db, LEA, False)
+    labelling.label(db, "filmed", True, LEA)
     told = ("127.0.0.1:8000", "failure", "The basket is empty. " * 40, 1.5, 90_000, 300, "0" * 64)
     long = "a-model-with-a-very-long-name/of-which-nobody-has-heard-yet-instruct"
     verdicts.store_verdicts(db, [Judgement(f"rec-{number}", name, *told) for number in range(1, 6)

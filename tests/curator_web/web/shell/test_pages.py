@@ -15,7 +15,7 @@ from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.jobs import bulk_changes
 from curator_web.web.shell.languages import COOKIE
 from demotape.importing import import_package
-from pipeline.model_endpoint import model_settings
+from pipeline.judging.model_endpoint import model_settings
 from tests.support.axe import at_all_widths, problems
 from tests.support.checkout import ROOT
 from tests.support.curator.curator_fixtures import (

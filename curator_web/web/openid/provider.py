@@ -14,8 +14,7 @@ from curator_web.access.openid_settings import OpenIDSettings
 from curator_web.access.services import services
 from curator_web.errors import ErrorText, NotSignedIn
 from curator_web.users.identities import Claims, user_of
-
-from .signing_in import own_address, sign_in_page, signed_in
+from curator_web.web.account.signing_in import own_address, sign_in_page, signed_in
 
 blueprint = Blueprint("openid", __name__)
 FAILED = ErrorText("signing in with the OpenID provider failed; try again, or ask your lead")

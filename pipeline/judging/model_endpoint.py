@@ -9,11 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.timed_connection import FAILURES, TimedConnection
 from schemas import DemotapeError, InputError, limits
 from schemas.addresses import split_address
 from schemas.text import read_well_formed
-
-from .timed_connection import FAILURES, TimedConnection
 
 NAMES = ("DEMOTAPE_MODEL_URL", "DEMOTAPE_MODEL", "DEMOTAPE_MODEL_KEY")  # of address, model and key, for people
 NAME_LENGTH = 90

@@ -17,8 +17,7 @@ from prometheus_client.registry import Collector
 
 from curator_web.access.services import Services, services
 from curator_web.errors import DatabaseUnavailable
-
-from . import health
+from curator_web.web.shell import health
 
 blueprint = Blueprint("metrics", __name__)
 SHARED = "PROMETHEUS_MULTIPROC_DIR"  # where the processes of one server put their numbers (`demotape.environment`)

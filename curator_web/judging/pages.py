@@ -9,12 +9,13 @@ from werkzeug import Response as BaseResponse
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.listing import judging, verdicts
 from curator_web.errors import ErrorText, InputError
 from curator_web.web.shell.languages import grouped
 from pipeline.judging import judgements
 from pipeline.judging.figures import Figures
 from schemas.files import dump_line
+
+from . import labelling, verdicts
 
 blueprint = Blueprint("judging", __name__, url_prefix="/judging")
 
@@ -34,16 +35,16 @@ def index() -> str:
     results = verdicts.results(db, caller) if caller.leads else None
     lead_values: dict[str, Any] = {}
     if results:
-        lead_values = {"results": results, "most": judging.DRAW_LIMIT, "limit": verdicts.SHOWN,
+        lead_values = {"results": results, "most": labelling.DRAW_LIMIT, "limit": verdicts.SHOWN,
                        "judges": [JudgeRow(judge, judge_figures if results.open else None) for judge,
                                   judge_figures in results.figures]}
-    return render_template("work/judging.html", standing=judging.labelling_progress(db, caller), **lead_values)
+    return render_template("work/judging.html", standing=labelling.labelling_progress(db, caller), **lead_values)
 
 
 @blueprint.post("/sample")
 def draw() -> BaseResponse:
     """Draw demonstrations more for people to label."""
-    drawn = judging.draw(services().db, _form_integer("count"), _form_integer("seed"), lead())
+    drawn = labelling.draw(services().db, _form_integer("count"), _form_integer("seed"), lead())
     flash(_("Drawn: %(count)s more.", count=grouped(drawn)))
     return redirect(url_for(".index"), 303)
 
@@ -67,7 +68,7 @@ take_file.takes_up_to = judgements.LARGEST  # type: ignore[attr-defined]  # a ma
 @blueprint.post("/results")
 def show() -> BaseResponse:
     """See verdicts and others' labels of what one has labelled, or of all, from now on."""
-    judging.show(services().db, lead(), bool(request.form.get("all")))
+    labelling.show(services().db, lead(), bool(request.form.get("all")))
     return redirect(url_for(".index", _anchor="results"), 303)
 
 
@@ -83,7 +84,7 @@ def labels() -> Response:
 @blueprint.get("/next")
 def following() -> BaseResponse:
     """The next one to label, or back where all is done."""
-    next_id = judging.following(services().db, account(), request.args.get("after"))
+    next_id = labelling.following(services().db, account(), request.args.get("after"))
     return redirect(url_for(".ask", demonstration_id=next_id) if next_id else url_for(".index"), 303)
 
 
@@ -91,8 +92,8 @@ def following() -> BaseResponse:
 def ask(demonstration_id: str) -> str:
     """Whether a task was done, asked as a judge is asked."""
     db, caller = services().db, account()
-    return render_template("work/judging_label.html", standing=judging.labelling_progress(db, caller),
-                           asked=judging.labelling_question(db, services().store, demonstration_id, caller))
+    return render_template("work/judging_label.html", standing=labelling.labelling_progress(db, caller),
+                           asked=labelling.labelling_question(db, services().store, demonstration_id, caller))
 
 
 @blueprint.post("/<demonstration_id>")
@@ -101,7 +102,7 @@ def label(demonstration_id: str) -> BaseResponse:
     said = request.form.get("done", "")
     if said not in ("yes", "no"):
         raise InputError(ErrorText("field done: yes or no"))
-    judging.label(services().db, demonstration_id, said == "yes", account())
+    labelling.label(services().db, demonstration_id, said == "yes", account())
     return redirect(url_for(".following", after=demonstration_id), 303)
 
 

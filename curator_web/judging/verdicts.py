@@ -1,4 +1,4 @@
-"""Judges' verdicts, kept beside people's labels and compared with them, for leads; `judging` says who may see what."""
+"""Judges' verdicts, kept beside people's labels and compared with them, for leads; `labelling`: who may see what."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ from pipeline.judging.figures import Figures, figures
 from pipeline.judging.model_judge import Judgement
 from pipeline.judging.verdicts import Verdict as Name
 
-from . import judging
+from . import labelling
 
 AT_ONCE = 1000  # verdicts that are looked up at a time
 SHOWN = 200  # disagreements
@@ -117,7 +117,7 @@ def judges(db: Database, account: Account) -> list[Judge]:
     with db.reading() as session:
         rows = session.execute(select(Verdict.judge, Verdict.host, *counted)
                                .join_from(Demonstration, Verdict, _of_demonstration(account))
-                               .where(*judging.in_project(account)).group_by(Verdict.judge, Verdict.host)
+                               .where(*labelling.in_project(account)).group_by(Verdict.judge, Verdict.host)
                                .order_by(Verdict.judge, Verdict.host)).all()
     return [Judge(judge, host, count, int(milliseconds) / 1000, _as_integer(prompt), _as_integer(completion))
             for judge, host, count, milliseconds, prompt, completion in rows]
@@ -130,7 +130,7 @@ def results(db: Database, account: Account) -> Results:
         own_labels = select(PersonLabel.demonstration_id).where(
             PersonLabel.project == account.project, PersonLabel.who == account.name, PersonLabel.shown_at.is_not(None))
         tasks = {name: task for name, task in session.execute(
-            select(Demonstration.id, Demonstration.task).where(*judging.in_project(account),
+            select(Demonstration.id, Demonstration.task).where(*labelling.in_project(account),
                                                                Demonstration.id.in_(own_labels)))}
         labels = session.scalars(select(PersonLabel).where(
             PersonLabel.project == account.project, PersonLabel.done.is_not(None),

@@ -9,9 +9,10 @@ from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
 from curator_web.api.bodies import Blueprint
 from curator_web.api.review.demonstrations import DAMAGED, IN_PROJECT, NO_PROJECT, NOT_ALLOWED, NOT_FOUND
-from curator_web.demonstrations.listing import judging, verdicts
 from pipeline.judging.judgements import JudgementSchema
 from schemas.formats.parts import Strict
+
+from . import labelling, verdicts
 
 blueprint = Blueprint("judging_api", __name__, url_prefix="/api/judging", description="Judges compared with people")
 CLOSED = {"description": "You labelled it and can no longer change the label."}
@@ -35,9 +36,9 @@ class StandingSchema(Schema):
 class ToDrawSchema(Strict):
     """How many more are drawn."""
 
-    count = fields.Integer(required=True, strict=True, validate=validate.Range(1, judging.DRAW_LIMIT))
+    count = fields.Integer(required=True, strict=True, validate=validate.Range(1, labelling.DRAW_LIMIT))
     seed = fields.Integer(load_default=0, strict=True,
-                          validate=validate.Range(-judging.SEED_LIMIT, judging.SEED_LIMIT))
+                          validate=validate.Range(-labelling.SEED_LIMIT, labelling.SEED_LIMIT))
 
 
 class DrawnSchema(Schema):
@@ -169,9 +170,9 @@ class ResultsSchema(Schema):
 @blueprint.doc(**IN_PROJECT)
 @blueprint.response(200, StandingSchema)
 @blueprint.alt_response(404, **NO_PROJECT)
-def standing() -> judging.LabellingProgress:
+def standing() -> labelling.LabellingProgress:
     """How far you are with labelling"""
-    return judging.labelling_progress(services().db, account())
+    return labelling.labelling_progress(services().db, account())
 
 
 @blueprint.post("/sample")
@@ -182,7 +183,7 @@ def standing() -> judging.LabellingProgress:
 @blueprint.alt_response(404, **NO_PROJECT)
 def draw(body: dict[str, Any]) -> dict[str, Any]:
     """Draw demonstrations more for people to label; only for leads"""
-    return {"drawn": judging.draw(services().db, body["count"], body["seed"], lead())}
+    return {"drawn": labelling.draw(services().db, body["count"], body["seed"], lead())}
 
 
 @blueprint.get("/next")
@@ -192,8 +193,8 @@ def draw(body: dict[str, Any]) -> dict[str, Any]:
 @blueprint.alt_response(409, **DAMAGED)
 def following(body: dict[str, Any]) -> dict[str, Any]:
     """What you label next"""
-    name = judging.following(services().db, account(), body["after"])
-    return {"demonstration": judging.labelling_question(services().db, services().store, name, account()) if name
+    name = labelling.following(services().db, account(), body["after"])
+    return {"demonstration": labelling.labelling_question(services().db, services().store, name, account()) if name
             else None}
 
 
@@ -204,7 +205,7 @@ def following(body: dict[str, Any]) -> dict[str, Any]:
 @blueprint.alt_response(409, **CLOSED)
 def label(body: dict[str, Any], demonstration_id: str) -> None:
     """Say whether the task was done, or change what you said last"""
-    judging.label(services().db, demonstration_id, body["done"], account())
+    labelling.label(services().db, demonstration_id, body["done"], account())
 
 
 @blueprint.post("/verdicts")
@@ -239,4 +240,4 @@ class Results(MethodView):
     @blueprint.alt_response(404, **NO_PROJECT)
     def post(self, body: dict[str, Any]) -> dict[str, Any]:
         """See what others say of all that you labelled, from now on; only for leads"""
-        return {"changed": judging.show(services().db, lead(), body["everything"])}
+        return {"changed": labelling.show(services().db, lead(), body["everything"])}
