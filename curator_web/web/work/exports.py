@@ -18,6 +18,7 @@ from curator_web.jobs.export_request import ExportRequestSchema, narrowed
 from curator_web.jobs.exporting import KIND, file_of
 from curator_web.users import project_settings
 from curator_web.web.team.project_settings import read_rule
+from pipeline import extras
 from pipeline.export import GRAMMARS, format_names
 from pipeline.privacy.finding import KINDS
 from schemas import limits
@@ -49,7 +50,15 @@ def show() -> str:
     return render_template("work/exports.html", jobs=jobs, here=url_for(".show"), formats=format_names(),
                            statuses=STATUSES, grammars=GRAMMARS, intents=BROWSER_INTENTS, actors=ACTORS, kinds=KINDS,
                            presets=presets, chosen=chosen, options=options, has_rule=has_rule, split_from=source,
-                           name_length=PRESET_NAME_LENGTH)
+                           name_length=PRESET_NAME_LENGTH, missing=_hints())
+
+
+def _hints() -> dict[str, str]:
+    """What the options need that is not installed, by option; each has the name of its extra."""
+    uses = {"names": _("redacting names and addresses"), "ocr": _("reading the text in pictures")}
+    return {name: _("%(use)s needs %(library)s; install it with: %(command)s", use=use, library=library,
+                    command=extras.install_command(name))
+            for name, use in uses.items() if (library := extras.missing_library(name))}
 
 
 @blueprint.post("/exports")
