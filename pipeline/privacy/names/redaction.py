@@ -1,5 +1,4 @@
-"""What exports use to redact names and postal addresses: they are found in texts, pages and fields, and replaced by
-stand-ins."""
+"""Redaction of names and postal addresses in exports: finds them in texts, pages and fields, and makes stand-ins."""
 
 from collections.abc import Iterable, Mapping
 
