@@ -26,7 +26,8 @@ def track(session: Session, spawn: Callable[[Coroutine], None]) -> set[int]:
     session.on("Runtime.executionContextCreated", partial(_on_created, session, spawn, contexts, worlds))
     session.on("Runtime.executionContextDestroyed",
                lambda event: _forget(contexts, worlds, event["executionContextId"]))
-    session.on("Runtime.executionContextsCleared", lambda _: (contexts.clear(), worlds.clear()))
+    session.on("Runtime.executionContextsCleared", lambda _: contexts.clear())
+    session.on("Runtime.executionContextsCleared", lambda _: worlds.clear())
     return worlds
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import cv2
 import numpy
 import pytest
-from botocore.loaders import JSONFileLoader, create_loader
 
 from pipeline.export import FORMATS, Source, export
 from pipeline.export.destinations import s3_claim, s3_objects
@@ -353,24 +352,6 @@ def test_clear_errors(monkeypatch, tmp_path, sources, service):
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     refused("no S3 credentials")
-
-
-def test_descriptions_of_the_service_are_read_once(monkeypatch):
-    s3_objects.connect("http://127.0.0.1:9", 1)
-    load_file, read = JSONFileLoader.load_file, []
-
-    def counted(self, path):
-        content = load_file(self, path)
-        if content is not None:
-            read.append(path)
-        return content
-
-    monkeypatch.setattr(JSONFileLoader, "load_file", counted)
-    for _ in range(3):
-        s3_objects.connect("http://127.0.0.1:9", 1)
-    assert read == []
-    places = create_loader().search_paths
-    assert s3_objects._loader(None).search_paths == places, "clients leave nothing behind in what they share"
 
 
 def test_a_service_that_is_away(monkeypatch, sources):
