@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -73,6 +74,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "costly: of a module: `make test` runs a third of it, in rotation by the commit")
     config.addinivalue_line("markers", "postgresql: of a module: `make test` runs it on PostgreSQL, too")
     config.addinivalue_line("markers", "chromium: of a module: needs all of Chromium, not its headless shell")
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's background: what tests start would inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(failures.Failures(config))
     config.stash[BROWSER] = BrowserChoice(everything_in_chromium=config.option.all)
     config.stash[BROWSER].use(chromium=False)
