@@ -74,7 +74,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "costly: of a module: `make test` runs a third of it, in rotation by the commit")
     config.addinivalue_line("markers", "postgresql: of a module: `make test` runs it on PostgreSQL, too")
     config.addinivalue_line("markers", "chromium: of a module: needs all of Chromium, not its headless shell")
-    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in a shell's background: what tests start would inherit it
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell; inherited
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(failures.Failures(config))
     config.stash[BROWSER] = BrowserChoice(everything_in_chromium=config.option.all)
