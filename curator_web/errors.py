@@ -13,9 +13,9 @@ class ErrorText(str):
     values: dict[str, object]
 
     def __new__(cls, template: str, **values: object) -> "ErrorText":
-        made = super().__new__(cls, template % values if values else template)
-        made.template, made.values = template, values
-        return made
+        text = super().__new__(cls, template % values if values else template)
+        text.template, text.values = template, values
+        return text
 
 
 class NotFound(InputError):

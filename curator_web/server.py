@@ -21,6 +21,7 @@ class QuietHandler(WSGIRequestHandler):
     protocol_version = "HTTP/1.1"  # keeps connections open: a page loads many thumbnails
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        """Log a request only if the server failed (status 500 to 599)."""
         if str(code).startswith("5"):
             super().log_request(code, size)
 

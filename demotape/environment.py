@@ -46,11 +46,10 @@ def traces() -> bool:
     return bool(name)
 
 
-def metrics_token(data: Path) -> str:
-    """With which Prometheus reads the metrics: DEMOTAPE_METRICS_TOKEN, empty where nobody does. Has this process count
-    with the others that its parent began, in a folder of the data folder; what servers that are gone left there goes.
+def metrics_token() -> str:
+    """The token with which Prometheus reads the metrics: DEMOTAPE_METRICS_TOKEN; empty if there is none.
 
-    Raises InputError for a token that is too short, or when the library for it is missing.
+    Raises InputError for a token that is too short, or when the library for metrics is missing.
     """
     token = os.environ.get("DEMOTAPE_METRICS_TOKEN", "")
     if not token:
@@ -58,6 +57,12 @@ def metrics_token(data: Path) -> str:
     if len(token) < TOKEN_LENGTH:
         raise InputError(f"DEMOTAPE_METRICS_TOKEN: must have at least {TOKEN_LENGTH} characters")
     extras.require("production")
+    return token
+
+
+def share_metrics(data: Path) -> None:
+    """Have this process count together with the others of its parent, the server: in the server's folder in the data
+    folder. Folders of servers that have ended are deleted. Must be called before prometheus_client is imported."""
     folder = data / ".metrics"
     own = folder / str(os.getppid())
     own.mkdir(parents=True, exist_ok=True)
@@ -65,7 +70,6 @@ def metrics_token(data: Path) -> str:
         if process_folder.name.isdecimal() and process_folder != own and not _lives(int(process_folder.name)):
             shutil.rmtree(process_folder, ignore_errors=True)
     os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(own))  # the library reads it when it is imported
-    return token
 
 
 def _lives(process: int) -> bool:

@@ -71,10 +71,11 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     app.config |= {"API_TITLE": "demotape environment", "API_VERSION": "1", "OPENAPI_VERSION": "3.0.3",
                    "OPENAPI_URL_PREFIX": "/", "OPENAPI_JSON_PATH": "openapi.json"}
     blueprint = Blueprint("environment", __name__, description="A recorded task for agents")
-    turn = threading.Lock()  # one after the other: a run is begun, or ended
+    one_at_a_time = threading.Lock()  # a run is begun, or ended
 
-    def wait(work: Callable[[], Coroutine[Any, Any, _Answer]]) -> _Answer:
-        with turn:
+    def run_in_loop(work: Callable[[], Coroutine[Any, Any, _Answer]]) -> _Answer:
+        """Run a coroutine in the environment's event loop, and wait for its result."""
+        with one_at_a_time:
             future: Future[_Answer] = asyncio.run_coroutine_threadsafe(work(), loop)
             return future.result(_SECONDS)
 
@@ -89,7 +90,7 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     @blueprint.response(200, RunSchema)
     def reset(body: dict[str, Any]) -> dict[str, str]:
         """Begin a run at the start; one that is going on ends"""
-        return {"run": wait(lambda: environment.reset(**body)).name}
+        return {"run": run_in_loop(lambda: environment.reset(**body)).name}
 
     @blueprint.post("/score")
     @blueprint.arguments(AnswerSchema)
@@ -97,7 +98,7 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     @blueprint.alt_response(409, description="No run, or no outcome checks.")
     def score(body: dict[str, Any]) -> Any:
         """Score the run, and end it"""
-        return wait(lambda: environment.score(**body))
+        return run_in_loop(lambda: environment.score(**body))
 
     @app.errorhandler(DemotapeError)
     def refused(error: DemotapeError) -> tuple[dict[str, Any], int]:

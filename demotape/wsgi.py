@@ -26,7 +26,7 @@ from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.work.exports import FROM_STORE
 from schemas import InputError
 
-from .environment import metrics_token, model, openid, traces, webhook_networks
+from .environment import metrics_token, model, openid, share_metrics, traces, webhook_networks
 from .importing import import_package
 from .rerun import run_again
 
@@ -35,13 +35,16 @@ def make_app() -> Flask:
     """The app as the environment describes it; raises InputError when the database or the folder cannot be opened, or a
     setting is none."""
     data = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
+    token = metrics_token()
+    if token:
+        share_metrics(data)
     app = create_app(os.environ.get("DEMOTAPE_DB"), data,
                      blobs=os.environ.get("DEMOTAPE_BLOBS"), endpoint_url=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
                      upload_days=_days("DEMOTAPE_UPLOAD_DAYS", UNFINISHED_DAYS),
                      job_days=_days("DEMOTAPE_JOB_DAYS", PATIENCE.days), openid=openid(),
                      import_package=import_package, webhook_networks=webhook_networks(),
                      run_again=run_again if os.environ.get("DEMOTAPE_REPLAY") == "1" else None,
-                     metrics_token=metrics_token(data), logs=os.environ.get("DEMOTAPE_LOG") == "json",
+                     metrics_token=token, logs=os.environ.get("DEMOTAPE_LOG") == "json",
                      traces=traces(), model=model())
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))

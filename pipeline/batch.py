@@ -102,7 +102,7 @@ def work(job: Job) -> Outcome:
 def _work(job: Job) -> Outcome:
     workers.retain_freed_memory()
     try:
-        before = _chat_turns(job.path)
+        before = _count_chat_turns(job.path)
         demonstration, changed = refresh(job.path, chat=job.chat, speakers=job.speakers, video=job.video,
                                          speech=job.speech, recogniser=job.recogniser, model=job.model,
                                          placement=job.placement, without=job.without)
@@ -119,8 +119,8 @@ def _work(job: Job) -> Outcome:
                    has_lost_lines=any(check["kind"] == "lost-lines" for turn in turns for check in turn["checks"]))
 
 
-def _chat_turns(path: Path) -> int | None:
-    """How many chat turns a recording's demonstration has; None where there is none that can be read."""
+def _count_chat_turns(path: Path) -> int | None:
+    """The number of chat turns in a recording's demonstration; None without a demonstration that can be read."""
     try:
         demonstration = read_json(RecordingLayout(path).demonstration, DemonstrationSchema())
     except DemotapeError:

@@ -50,19 +50,20 @@ def summarize(recording: Recording, begin: float, end: float | None) -> Lines:
         heapq.heappush(first, (-line["time"], -number, line))
         if len(first) > MAX_LINES:
             heapq.heappop(first)
-    result = [_summary(line) for *_, line in sorted(first, key=lambda entry: entry[:2], reverse=True)]
+    result = [_shown_line(line) for *_, line in sorted(first, key=lambda entry: entry[:2], reverse=True)]
     return {"lines": result, "total": total, "errors": errors}
 
 
-def _summary(line: ConsoleLine) -> Line:
+def _shown_line(line: ConsoleLine) -> Line:
+    """A recorded line as it is shown: of its script's address, only the host (without credentials) and the path."""
     script = storable(line.get("script", ""))
     address = split_address(script)
     path = address.path if address.netloc else ""  # of data: and the like the whole content would be one
-    summary: Line = {"time": round(line["time"], 3), "tab": line["tab"], "kind": line["kind"], "level": line["level"],
-                  "text": storable(line["text"]), "path": path[:_SHOWN],
-                  "host": (address.netloc.rpartition("@")[2] or address.scheme)[:_SHOWN]}
+    shown: Line = {"time": round(line["time"], 3), "tab": line["tab"], "kind": line["kind"], "level": line["level"],
+                   "text": storable(line["text"]), "path": path[:_SHOWN],
+                   "host": (address.netloc.rpartition("@")[2] or address.scheme)[:_SHOWN]}
     if "line" in line:
-        summary["line"] = line["line"]
+        shown["line"] = line["line"]
     if "column" in line:
-        summary["column"] = line["column"]
-    return summary
+        shown["column"] = line["column"]
+    return shown

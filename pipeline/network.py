@@ -119,6 +119,7 @@ def _har_request(entry: Any, started: datetime) -> _StoredRequest:
 
 def _request(time: float, duration: float, tab: int, method: str, url: str, status: int, type: str, size: int | None,
              failure: str) -> Request:
+    """A request as it is shown: of its address, only the host (without credentials) and the path; texts shortened."""
     address = split_address(url)
     path = address.path if address.netloc else ""  # of data: and the like the whole content would be one
     return {"time": round(time, 3), "duration": round(duration, 3), "tab": tab, "method": method[:_SHOWN],

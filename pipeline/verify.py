@@ -120,7 +120,7 @@ def _console(recording: Recording) -> Iterator[str]:
 
 
 def _exchanges(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
-    """Check the kept network; notes which blobs it names and where."""
+    """Problems of the recorded network; adds the blobs that it names to `blobs`, with where they are named."""
     try:
         for number, line in enumerate(recording.exchanges(), 1):
             where = f"{recording.layout.network}, line {number}"

@@ -100,33 +100,34 @@ class Recording:
             return False
 
     def raw_events(self, broken: dict[int, str] | None = None) -> Iterator[Event]:
-        """Every line of the journal, in order of its number.
+        """Every event of the journal, in the order of the numbers.
 
-        Raises InputError at a gap or a broken line; given `broken`, that is passed over, and noted there by its number.
+        Raises InputError at a gap, or at a line that cannot be read. With `broken`, such lines are skipped, and why is
+        added to `broken` by the number of the event.
         """
         if not self.layout.events.exists():
             return
         unread: dict[int, str] = {}
-        pending: Event | None = None  # its number is too large: it counts if the next one goes on from it
-        ahead = 0  # of the lines, where some are gone
+        after_gap: Event | None = None  # its number is too large: it counts if the next line has the following one
+        missing = 0  # lines that are gone: numbers are ahead of lines by so many
         lines = read_lines(self.layout.events, EventSchema(), self.version, None if broken is None else unread)
         for count, event in enumerate(lines, 1):
             line, number = count + len(unread), event["seq"]
-            if pending and number == pending["seq"] + 1:
-                ahead = number - line
-                yield pending
-            pending = None
-            if number == line + ahead:
+            if after_gap and number == after_gap["seq"] + 1:
+                missing = number - line
+                yield after_gap
+            after_gap = None
+            if number == line + missing:
                 yield event
                 continue
-            reason = (f"{self.layout.events}, line {line}: field seq: {number} instead of {line + ahead}; events are "
+            reason = (f"{self.layout.events}, line {line}: field seq: {number} instead of {line + missing}; events are "
                       "missing or out of order")
             if broken is None:
                 raise InputError(reason)
-            broken[line + ahead] = reason
-            pending = event if number > line + ahead else None
-        if pending:
-            yield pending
+            broken[line + missing] = reason
+            after_gap = event if number > line + missing else None
+        if after_gap:
+            yield after_gap
         if broken is not None:
             broken |= unread
 

@@ -74,33 +74,42 @@ def choose(account: Account) -> tuple[Account, Response | None]:
     none; InputError where they are in several and a program names none.
     """
     with services().db.in_one_session() as db:
-        return _choose(db, account)
-
-
-def _choose(db: Database, account: Account) -> tuple[Account, Response | None]:
-    g.memberships = memberships = projects.memberships(db, account)
-    named = _named(db)
-    if named is not None:
-        g.membership = next((membership for membership in memberships if membership.id in named[0]), None)
-        if g.membership is None:
-            raise NotFound(named[1])
-    elif len(memberships) == 1 or (memberships and request.endpoint == "uploads.plan"):
-        g.membership = memberships[0]  # of several, a recorder that names none sends to the one that was joined first
-    elif request.blueprint in WITHOUT or request.endpoint in WITHOUT_VIEWS:
-        g.membership = None
-    elif request.blueprint in PAGES and request.method == "GET":
-        return account, redirect(url_for("projects.index"), 303)
-    elif not memberships:
-        raise NotAllowed(ErrorText("you are not a member of a project; ask a lead to add you"))
-    else:
-        raise InputError(ErrorText("field project: choose one of your projects: %(which)s",
-                                   which=", ".join(membership.id for membership in memberships)))
-    if g.membership is None:
+        g.memberships = projects.memberships(db, account)
+        named = _named(db)
+        g.membership = _membership(g.memberships, named)
+        if g.membership:
+            account = replace(account, role=g.membership.role, project=g.membership.id)
+            for demonstration_id in _demonstrations(db):
+                visibility.require_visible(db, demonstration_id, account)
+            return account, None
+    if _needs_no_project():
         return account, None
-    account = replace(account, role=g.membership.role, project=g.membership.id)
-    for demonstration_id in _demonstrations(db):
-        visibility.require_visible(db, demonstration_id, account)
-    return account, None
+    if request.blueprint in PAGES and request.method == "GET":
+        return account, redirect(url_for("projects.index"), 303)
+    if not g.memberships:
+        raise NotAllowed(ErrorText("you are not a member of a project; ask a lead to add you"))
+    raise InputError(ErrorText("field project: choose one of your projects: %(which)s",
+                               which=", ".join(membership.id for membership in g.memberships)))
+
+
+def _membership(memberships: list[projects.Membership], named: tuple[set[str], ErrorText] | None
+                ) -> projects.Membership | None:
+    """The membership in the project that the request is in; None when it names no project and there is not only one.
+    Raises NotFound when it names projects (`named`, see `_named`) of which none is among them."""
+    if named is not None:
+        ids, missing = named
+        membership = next((membership for membership in memberships if membership.id in ids), None)
+        if membership is None:
+            raise NotFound(missing)
+        return membership
+    # Of several, a recorder that names none sends to the one that was joined first.
+    is_certain = len(memberships) == 1 or request.endpoint == "uploads.plan"
+    return memberships[0] if memberships and is_certain else None
+
+
+def _needs_no_project() -> bool:
+    """Whether the request is for a page or a part of the API that belongs to no project."""
+    return request.blueprint in WITHOUT or request.endpoint in WITHOUT_VIEWS
 
 
 def _demonstrations(db: Database) -> list[str]:

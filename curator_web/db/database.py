@@ -261,7 +261,7 @@ def _ping_if_idle(engine: Engine) -> Callable:
         if time.monotonic() - record.info.get("rests_since", time.monotonic()) < REST_SECONDS:
             return
         try:
-            with timeouts.at_most(timeouts.ALIVE):
+            with timeouts.statement_limit(timeouts.ALIVE):
                 engine.dialect.do_ping(connection)
         except dbapi.Error as error:
             raise DisconnectionError from error  # the pool makes a new one

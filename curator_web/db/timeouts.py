@@ -40,8 +40,9 @@ def unlimit_statements() -> None:
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Wait so long for each statement within."""
+def statement_limit(seconds: float) -> Iterator[None]:
+    """Within the block, end each statement of this thread after so many seconds, with DatabaseUnavailable; afterwards
+    what was set before counts again."""
     before = _seconds.set(seconds)
     try:
         yield

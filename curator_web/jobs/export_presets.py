@@ -110,16 +110,17 @@ def remove(db: Database, account: Account, preset_id: int) -> None:
         audit.note(session, account.name, "preset removed", project=account.project, preset=preset_id)
 
 
-def request_for(db: Database, project: str, options: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
-    """What an export of a project is asked for, as its job has it: what is given, over the options of the preset that
-    it may name (`preset`); with the project's split rule where it tells none. Raises InputError."""
+def export_arguments(db: Database, project: str, options: Mapping[str, Any], where: str = "export") -> dict[str, Any]:
+    """Arguments of an export job of a project: the options, which override those of the preset that they may name
+    (`preset`), with the project's split rule if there is none among them. Raises InputError for invalid ones; its
+    message begins with `where`, the place that the options come from."""
     requested = {name: value for name, value in options.items() if name != "preset"}
     if options.get("preset"):
         requested = options_of(db, project, options["preset"]) | requested
     request = validated(requested, _SCHEMA, where)
     if "splits" not in request:
         request["splits"] = project_settings.split_rule(db, project)
-    rule(request)  # complains of it now
+    rule(request)  # raises InputError for an invalid rule now, not when the job runs
     return _SCHEMA.dump(request)
 
 

@@ -237,7 +237,7 @@ class Jobs:
             if time.monotonic() - reported > 0.3:
                 reported = time.monotonic()
                 with suppress(DatabaseUnavailable, DiskFull):  # it is told at the next step
-                    self._set(job.id, done=done, total=total, note=note[:500])
+                    self._update_own(job.id, done=done, total=total, note=note[:500])
 
         ended: dict[str, Any]
         failure = ""
@@ -252,7 +252,7 @@ class Jobs:
         finally:
             stop.set()
             beating.join()
-        self._set_in_the_end(job.id, failure, **ended)
+        self._record_end(job.id, failure, **ended)
 
     def _waiting(self, job: Job, error: Exception, began: datetime) -> dict[str, Any] | None:
         """What is noted of a job that met something that is away; None where it has failed. The longer that is away,
@@ -283,12 +283,12 @@ class Jobs:
     def _ended() -> dict[str, Any]:
         return {"ended_at": datetime.now(UTC), "waits_for": None, "waits_since": None}
 
-    def _set_in_the_end(self, job_id: int, failure: str, **fields: Any) -> None:
-        """As `_set`, and again while the database is away; where that takes so long that somebody else has taken the
-        job over, theirs counts."""
+    def _record_end(self, job_id: int, failure: str, **fields: Any) -> None:
+        """As `_update_own`, tried again while the database is away; if another worker takes the job over meanwhile, its
+        result counts."""
         while True:
             try:
-                return self._set(job_id, failure, **fields)
+                return self._update_own(job_id, failure, **fields)
             except (DatabaseUnavailable, DiskFull) as error:
                 _log.error("jobs: cannot tell how job %d ended: %s", job_id, error)
                 if self._end.wait(BEAT):
@@ -297,7 +297,7 @@ class Jobs:
     def _beat(self, job_id: int, stop: threading.Event) -> None:
         while not stop.wait(BEAT):
             with suppress(DatabaseUnavailable, DiskFull):
-                self._set(job_id, beat_at=datetime.now(UTC))
+                self._update_own(job_id, beat_at=datetime.now(UTC))
 
     def _describe(self, error: Exception) -> str:
         """Why a job failed, for who began it; of faults of the app's own nothing is told."""
@@ -309,8 +309,9 @@ class Jobs:
         _log.error("a job failed", exc_info=error)
         return "internal error; details are in the server's log"
 
-    def _set(self, job_id: int, failure: str = "", **fields) -> None:
-        """Only of a job that nobody else has taken over meanwhile. `failure`: the kind of error that ended it."""
+    def _update_own(self, job_id: int, failure: str = "", **fields) -> None:
+        """Set columns of a job, unless another worker has taken it over meanwhile, and note its end if they end it.
+        `failure`: the kind of error that ended it."""
         with self._db.writing() as session:
             own_job = select(Job).where(Job.id == job_id, Job.worker == self._name, Job.state == RUNNING)
             if job := session.scalars(own_job.with_for_update()).first():

@@ -32,10 +32,10 @@ RunAgain = Callable[[Recording, Turns, Callable[[int, int], None], Callable[[byt
 
 
 def begin(db: Database, store: RecordingStore, jobs: Jobs, ids: Sequence[str], account: Account) -> Job:
-    """Have demonstrations run again; where one of them alone is waiting for that already, the job that it waits for.
+    """Begin a job that replays demonstrations; for a single one with an unfinished job, that job is returned instead.
 
-    Raises InputError for none or too many, or one alone whose recording cannot be served again; NotFound; Conflict
-    where the server runs none.
+    Raises InputError for none or too many, or for a single one whose recording cannot be served; NotFound; Conflict
+    when the server does not replay demonstrations.
     """
     if KIND not in jobs.kinds:
         raise Conflict(ErrorText("this server does not replay demonstrations; use demotape replay run"))

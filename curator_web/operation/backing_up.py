@@ -174,7 +174,7 @@ class _Earlier:
 
 
 class _Copier:
-    """Copies a folder of the storage after another into a backup."""
+    """Copies folders of the storage into a backup, one after another."""
 
     def __init__(self, source: Files, target: FolderFiles, replaced: list[str], counts: Counts):
         self._source, self._target, self._replaced, self._counts = source, target, replaced, counts

@@ -17,7 +17,8 @@ from curator_web.users.projects import require_lead
 
 @dataclass(frozen=True)
 class VisibleTask:
-    """A task as somebody sees it: `with_end` or without its expected answer and why it cannot be done."""
+    """A task as somebody sees it. `with_end`: whether its expected answer, and why it cannot be done, are shown; else
+    both are empty."""
 
     task: Task
     with_end: bool

@@ -58,8 +58,9 @@ class Outcome:
     wrong: Counter[str]
 
 
-def wish(count: Any, site: str, category: str) -> ProposalRequest:
-    """What is asked for; raises InputError."""
+def proposal_request(count: Any, site: str, category: str) -> ProposalRequest:
+    """The request for so many tasks, with its texts normalised; raises InputError that names a field out of its limits.
+    """
     site, category = storable(site).strip().lower(), storable(category).strip()
     if not isinstance(count, int) or not 1 <= count <= MAX_PROPOSALS:
         raise InputError(ErrorText("field count: must be a number from 1 to %(most)s", most=MAX_PROPOSALS))

@@ -22,13 +22,14 @@ EVENTS = (*OF_STATUS.values(), COMMENT, EXPORT_DONE, IMPORT_DONE, IMPORT_FAILED)
 def of_status(session: Session, row: Demonstration, user_name: str) -> None:
     """A demonstration has another status now; that it is a draft again is no event."""
     if event := OF_STATUS.get(row.status):
-        _note(session, row.project, event, demonstration=row.id, status=row.status, version=row.version, who=user_name)
+        _add_deliveries(session, row.project, event, demonstration=row.id, status=row.status, version=row.version,
+                        who=user_name)
 
 
 def of_comment(session: Session, row: Demonstration, comment: Comment) -> None:
     """Somebody said something."""
-    _note(session, row.project, COMMENT, demonstration=row.id, comment=comment.id, kind=comment.kind,
-          answers=comment.answers, who=comment.who)
+    _add_deliveries(session, row.project, COMMENT, demonstration=row.id, comment=comment.id, kind=comment.kind,
+                    answers=comment.answers, who=comment.who)
 
 
 def of_job(session: Session, job: Job) -> None:
@@ -36,11 +37,12 @@ def of_job(session: Session, job: Job) -> None:
     event = f"{job.kind}.{'done' if job.state == DONE else 'failed'}"
     if event in EVENTS:
         demonstration = (job.result or {}).get("demonstration")
-        _note(session, job.project, event, job=job.id, who=job.who,
-              **({"demonstration": demonstration} if demonstration else {}))
+        _add_deliveries(session, job.project, event, job=job.id, who=job.who,
+                        **({"demonstration": demonstration} if demonstration else {}))
 
 
-def _note(session: Session, project: str, event: str, **data: Any) -> None:
+def _add_deliveries(session: Session, project: str, event: str, **data: Any) -> None:
+    """Add a delivery of an event to every webhook of a project that is on and receives such events."""
     now = datetime.now(UTC)
     body = {"type": event, "timestamp": now.isoformat(), "data": {"project": project, **data}}
     for webhook in session.scalars(select(Webhook).where(Webhook.project == project, Webhook.state == ON)):

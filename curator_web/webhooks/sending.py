@@ -77,7 +77,7 @@ class Sender:
             return False
         delivery = None
         try:
-            delivery = self._take()
+            delivery = self._claim()
             if delivery:
                 pool.submit(self._send, delivery)
         finally:
@@ -85,11 +85,13 @@ class Sender:
                 self._free.release()
         return delivery is not None
 
-    def _take(self) -> _ClaimedDelivery | None:
+    def _claim(self) -> _ClaimedDelivery | None:
+        """Claim the delivery that is due longest, of a webhook to which nobody else is sending: no other process sends
+        to that webhook for CLAIM_PERIOD. None when there is none, or another process was faster."""
         now = datetime.now(UTC)
         free = (Webhook.state == ON, or_(Webhook.busy_until.is_(None), Webhook.busy_until < now))
         due = (WebhookDelivery.state == WAITING, WebhookDelivery.next_at <= now)
-        with self._db.reading() as session:  # looking costs no turn to write
+        with self._db.reading() as session:  # polling must not lock the database for writing
             webhook_id = session.scalars(
                 select(WebhookDelivery.webhook_id).join(Webhook, Webhook.id == WebhookDelivery.webhook_id)
                 .where(*due, *free).order_by(WebhookDelivery.next_at).limit(1)).first()

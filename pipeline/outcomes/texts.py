@@ -53,23 +53,10 @@ def is_in(part: str, text: str) -> bool:
 
 
 def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | None, str]:
-    """Whether a text is what it must be, and why it is not; None where only a judge could tell, and there is none."""
-    if "exact" in match and not any(clean(accepted) == clean(text) for accepted in match["exact"]):
-        return False, f"{shorten(text)} is not {_or(match['exact'])}"
-    for alternatives in match.get("includes", ()):
-        if not any(is_in(alternative, text) for alternative in alternatives):
-            return False, f"{_or(alternatives)} is not in {shorten(text)}"
-    for excluded in match.get("excludes", ()):
-        if is_in(excluded, text):
-            return False, f"{shorten(excluded)} is in {shorten(text)}"
-    if "one_of" in match and not any(clean(alternative) in clean(text) for alternative in match["one_of"]):
-        return False, f"none of {_or(match['one_of'])} is in {shorten(text)}"
-    for alternatives in match.get("numbers", ()):
-        value = _number(text)
-        if value is None:
-            return False, f"{shorten(text)} is not a number"
-        if not any(_compares(value, alternative) for alternative in alternatives):
-            return False, f"{shorten(text)} is not {' or '.join(alternatives)}"
+    """Whether a text fulfils all conditions, and if not, the first reason; None and a reason when it cannot be decided,
+    as for a meaning without a judge."""
+    if reason := _words_mismatch(match, text) or _numbers_mismatch(match, text):
+        return False, reason
     if "value" in match and not (outcome := _value_holds(match, text))[0]:
         return outcome
     if "fuzzy" not in match:
@@ -78,6 +65,32 @@ def holds(match: Match, text: str, judge: Judge | None = None) -> tuple[bool | N
         return None, f"the meaning {shorten(match['fuzzy'])} requires a judge"
     is_similar = judge(match["fuzzy"], text)
     return is_similar, "" if is_similar else f"it does not mean {shorten(match['fuzzy'])}"
+
+
+def _words_mismatch(match: Match, text: str) -> str:
+    """Why a text does not fulfil the conditions on its words; empty when it does."""
+    if "exact" in match and not any(clean(accepted) == clean(text) for accepted in match["exact"]):
+        return f"{shorten(text)} is not {_or(match['exact'])}"
+    for alternatives in match.get("includes", ()):
+        if not any(is_in(alternative, text) for alternative in alternatives):
+            return f"{_or(alternatives)} is not in {shorten(text)}"
+    for excluded in match.get("excludes", ()):
+        if is_in(excluded, text):
+            return f"{shorten(excluded)} is in {shorten(text)}"
+    if "one_of" in match and not any(clean(alternative) in clean(text) for alternative in match["one_of"]):
+        return f"none of {_or(match['one_of'])} is in {shorten(text)}"
+    return ""
+
+
+def _numbers_mismatch(match: Match, text: str) -> str:
+    """Why a text is not a number that fulfils the comparisons; empty when it is, or there are none."""
+    for alternatives in match.get("numbers", ()):
+        value = _number(text)
+        if value is None:
+            return f"{shorten(text)} is not a number"
+        if not any(_compares(value, alternative) for alternative in alternatives):
+            return f"{shorten(text)} is not {' or '.join(alternatives)}"
+    return ""
 
 
 def address_holds(match: Match, url: str) -> tuple[bool | None, str]:

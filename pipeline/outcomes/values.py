@@ -77,7 +77,7 @@ def fits(value: Value, actual: Any) -> bool:
     known = [value_wanted for value_wanted in wanted if value_wanted is not None]
     if value["type"] == "currency":  # whose other alternatives its evaluator does not look at
         known = known[:1]
-    if isinstance(actual, str) and actual in known and not _blank_address(value, actual):
+    if isinstance(actual, str) and actual in known and not _is_blank_non_text(value, actual):
         return True
     if value["type"] in ("string", "parameter"):
         return _text_fits(value, known, actual)
@@ -113,7 +113,8 @@ def check_value(value: Value) -> None:
         compiled(pattern, True)
 
 
-def _blank_address(value: Value, actual: str) -> bool:
+def _is_blank_non_text(value: Value, actual: str) -> bool:
+    """Whether a text is blank though the value is of a type that no blank text can be."""
     return value["type"] not in ("string", "parameter") and not actual.strip()
 
 

@@ -20,9 +20,9 @@ from stdnum.us import ssn
 from .patterns import is_isolated, pattern, spans
 
 Spans = Iterator[tuple[int, int]]
-_CUED = 40  # characters before a number in which a word tells what it is
-_FORBIDDEN = frozenset({"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"})  # prefixes that no NINO has
-_UNPACKED = str.maketrans("", "", " \u00a0\u2009\u202f-./")
+_CUE_CHARS = 40  # characters before a number in which a word tells what it is
+_NO_NINO_PREFIXES = frozenset({"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"})
+_WITHOUT_SEPARATORS = str.maketrans("", "", " \u00a0\u2009\u202f-./")
 
 _DIGITS = pattern(r"[0-9]+")
 _LAYOUTS = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 4, 1), (4, 6, 5), (4, 6, 4), (4, 4, 5),
@@ -51,7 +51,7 @@ def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
         layout = tuple(last - first for first, last in groups[:count])
         if layout not in _LAYOUTS or not is_isolated(text, start, end, ".,-+/=", "-"):
             continue
-        digits = text[start:end].translate(_UNPACKED)
+        digits = text[start:end].translate(_WITHOUT_SEPARATORS)
         if _ISSUERS.match(digits) and len(set(digits)) > 1 and luhn_number.is_valid(digits):
             return count
     return 0
@@ -72,7 +72,8 @@ def accounts(text: str) -> Spans:
         if not length or length > len(indices):
             continue
         end = indices[length - 1] + 1
-        if is_isolated(text, start, end) and iban.is_valid(text[start:end].translate(_UNPACKED), check_country=False):
+        number = text[start:end].translate(_WITHOUT_SEPARATORS)
+        if is_isolated(text, start, end) and iban.is_valid(number, check_country=False):
             yield start, end
 
 
@@ -85,16 +86,18 @@ def _iban_length(country: str) -> int:
     return 0
 
 
-class _Id(NamedTuple):
-    """A kind of national id: what it looks like, whether its digits are right, what must be said before it."""
+class _IdKind(NamedTuple):
+    """A kind of national id. `pattern`: of its text; `is_valid`: whether its letters and digits are valid; `cue`: a
+    regular expression that must match shortly before it, if any."""
 
     pattern: object
-    is_right: Callable[[str], bool]
+    is_valid: Callable[[str], bool]
     cue: str = ""
 
 
-def _is_nino(number: str) -> bool:
-    return number[:2].upper() not in _FORBIDDEN
+def _has_nino_prefix(number: str) -> bool:
+    """Whether a British NINO can begin so; it has no check digit."""
+    return number[:2].upper() not in _NO_NINO_PREFIXES
 
 
 def _is_ric(number: str) -> bool:
@@ -111,32 +114,36 @@ def _is_rrn(number: str) -> bool:
 
 _SSN = r"social security|\bssn\b|sozialversicherung|社会安全"
 _MY_NUMBER = r"my ?number|マイナンバー|個人番号"
-_IDS = (
-    _Id(pattern(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"), ssn.is_valid),
-    _Id(pattern(r"[0-9]{9}"), ssn.is_valid, _SSN),
-    _Id(pattern(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"), _is_nino),
-    _Id(pattern(r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}"), idnr.is_valid),
-    _Id(pattern(r"[1278] ?[0-9]{2} ?[0-9]{2} ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}"), nir.is_valid),
-    _Id(pattern(r"[0-9]{8}[- ]?[A-Z]"), dni.is_valid),
-    _Id(pattern(r"[XYZ][- ]?[0-9]{7}[- ]?[A-Z]"), nie.is_valid),
-    _Id(pattern(r"[1-9][0-9]{5} ?(?:18|19|20)[0-9]{6} ?[0-9]{3}[0-9Xx]"), _is_ric),
-    _Id(pattern(r"[0-9]{6}-[0-9]{7}"), _is_rrn),
-    _Id(pattern(r"[0-9]{13}"), rrn.is_valid, "주민"),
-    _Id(pattern(r"[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}"), my_number.is_valid),
-    _Id(pattern(r"[0-9]{12}"), my_number.is_valid, _MY_NUMBER),
+_ID_KINDS = (
+    _IdKind(pattern(r"[0-9]{3}[- ][0-9]{2}[- ][0-9]{4}"), ssn.is_valid),
+    _IdKind(pattern(r"[0-9]{9}"), ssn.is_valid, _SSN),
+    _IdKind(pattern(r"[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?[0-9]{2} ?[0-9]{2} ?[0-9]{2} ?[A-D]"), _has_nino_prefix),
+    _IdKind(pattern(r"[1-9][0-9] ?[0-9]{3} ?[0-9]{3} ?[0-9]{3}"), idnr.is_valid),
+    _IdKind(pattern(r"[1278] ?[0-9]{2} ?[0-9]{2} ?[0-9][0-9AB] ?[0-9]{3} ?[0-9]{3} ?[0-9]{2}"), nir.is_valid),
+    _IdKind(pattern(r"[0-9]{8}[- ]?[A-Z]"), dni.is_valid),
+    _IdKind(pattern(r"[XYZ][- ]?[0-9]{7}[- ]?[A-Z]"), nie.is_valid),
+    _IdKind(pattern(r"[1-9][0-9]{5} ?(?:18|19|20)[0-9]{6} ?[0-9]{3}[0-9Xx]"), _is_ric),
+    _IdKind(pattern(r"[0-9]{6}-[0-9]{7}"), _is_rrn),
+    _IdKind(pattern(r"[0-9]{13}"), rrn.is_valid, "주민"),
+    _IdKind(pattern(r"[0-9]{4}[ -][0-9]{4}[ -][0-9]{4}"), my_number.is_valid),
+    _IdKind(pattern(r"[0-9]{12}"), my_number.is_valid, _MY_NUMBER),
 )
 
 
 def national_ids(text: str) -> Spans:
-    """Numbers that states give to persons."""
-    for kind in _IDS:
+    """Numbers that states give to persons, by the kinds that are known: valid ones that are no part of a longer number,
+    after a cue if their kind has one."""
+    for kind in _ID_KINDS:
         for start, end in spans(kind.pattern, text):
-            if not is_isolated(text, start, end, ".,-+/=#", "-") or _goes_on(text, end):
-                continue
-            if kind.cue and not re.search(kind.cue, text[max(0, start - _CUED):start], re.IGNORECASE):
-                continue
-            if kind.is_right(text[start:end].translate(_UNPACKED)):
+            is_complete = is_isolated(text, start, end, ".,-+/=#", "-") and not _goes_on(text, end)
+            if (is_complete and _is_cued(kind, text, start)
+                    and kind.is_valid(text[start:end].translate(_WITHOUT_SEPARATORS))):
                 yield start, end
+
+
+def _is_cued(kind: _IdKind, text: str, start: int) -> bool:
+    """Whether a cue of an id's kind precedes its start, or the kind needs none."""
+    return not kind.cue or bool(re.search(kind.cue, text[max(0, start - _CUE_CHARS):start], re.IGNORECASE))
 
 
 def _goes_on(text: str, end: int) -> bool:

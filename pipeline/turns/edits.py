@@ -57,10 +57,10 @@ def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
 
 
 def in_force(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
-    """As `standing`, with the edits of the demonstrations that were joined to it."""
+    """As `standing`, and after a `join` in force also the edits of the demonstration that it joined."""
     log = list(edits)
-    return [(edit_number, log[edit_number - 1]) for number,
-            edit in standing(log) for edit_number in range(number, _last(number, edit) + 1)]
+    numbers = [number for first, edit in standing(log) for number in range(first, _last(first, edit) + 1)]
+    return [(number, log[number - 1]) for number in numbers]
 
 
 def task_after(task: str, edits: Iterable[Edit]) -> str:

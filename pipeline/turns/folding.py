@@ -52,8 +52,9 @@ def fold(events: list[Event]) -> list[BrowserTurn]:
     """Turns of a recording's events (Recording.events), in order of time; see DemonstrationSchema for their form."""
     drafts: list[_Draft] = []
     for gesture in group(events):
-        rest = _settle_text(drafts, gesture)
-        for draft in _RULES.get(gesture.first["type"], _nothing)(rest, drafts):
+        rule = _RULES.get(gesture.first["type"], _nothing)
+        rest = _without_text_changes(gesture, drafts)
+        for draft in rule(rest, drafts) if rest else []:
             was_undone = drafts and drafts[-1].dropped  # what is done anew does not join it
             if was_undone or not any(join(drafts, draft) for join in _JOINS):
                 drafts.append(draft)
@@ -84,22 +85,32 @@ def _draft(gesture: Gesture, intent: str, arguments: dict[str, Any], element: El
 
 # What becomes of a text field's `change`: the person left the field, so its value is what they typed before.
 
-def _settle_text(drafts: list[_Draft], gesture: Gesture) -> Gesture:
-    """Give each change of a text field to the typing that it ends; returns the gesture without them."""
-    retained = []
-    for event in gesture.rest if gesture.first["type"] != "change" else gesture.events:
-        typed = event["type"] == "change" and control_kind(event["target"]) == "text" and next(
-            (draft for draft in reversed(drafts)
-             if draft.intent == "textInput" and draft.uid == _uid(event["target"])), None)
-        if typed:
-            if _is_same_text(typed.arguments["text"], event["data"]["value"]):
-                typed.arguments = {"text": event["data"]["value"]}
-            typed.add_events([event])
+def _without_text_changes(gesture: Gesture, drafts: list[_Draft]) -> Gesture | None:
+    """The gesture without each `change` of a text field that ends typing, which is added to the draft of that typing;
+    None when nothing remains."""
+    retained: list[Event] = []
+    for event in gesture.events:
+        if typing := _typing_ended_by(event, drafts):
+            _end_typing(typing, event)
         else:
             retained.append(event)
-    if gesture.first["type"] == "change":
-        return Gesture(retained[0], retained[1:]) if retained else Gesture({**gesture.first, "type": "settled"}, [])
-    return Gesture(gesture.first, retained)
+    return Gesture(retained[0], retained[1:]) if retained else None
+
+
+def _typing_ended_by(event: Event, drafts: list[_Draft]) -> _Draft | None:
+    """The last typing in the text field that an event reports a `change` of; None when it is no such event."""
+    if event["type"] != "change" or control_kind(event["target"]) != "text":
+        return None
+    field_uid = _uid(event["target"])
+    return next((draft for draft in reversed(drafts) if draft.intent == "textInput" and draft.uid == field_uid), None)
+
+
+def _end_typing(typing: _Draft, change: Event) -> None:
+    """Add a text field's `change` to its typing, with the field's final value if that is what was typed."""
+    final = change["data"]["value"]
+    if _is_same_text(typing.arguments["text"], final):
+        typing.arguments = {"text": final}
+    typing.add_events([change])
 
 
 def _is_same_text(typed: str, final: str) -> bool:

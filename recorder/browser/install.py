@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 
 from schemas import InputError
 from schemas.chromium import find_chromium
@@ -16,19 +17,25 @@ def playwrights_own() -> str:
         return playwright.chromium.executable_path
 
 
-def provide() -> str:
-    """Path of a Chromium, installed now if need be; raises InputError when none can be had."""
-    for install in (lambda: None, _install_by_apt, _install_by_playwright):
-        install()
+def find_or_install() -> str:
+    """Path of a Chromium; if there is none, it is installed by apt-get, or else by Playwright. Raises InputError when
+    neither installs one."""
+    for install in (_install_by_apt, _install_by_playwright):
         try:
-            return find_chromium()
-        except InputError as error:
-            missing = error
-        try:
-            return find_chromium(playwrights_own())
+            return _find_installed()
         except InputError:
-            pass
-    raise missing
+            install()
+    return _find_installed()
+
+
+def _find_installed() -> str:
+    """Path of the system's Chromium, or else of Playwright's own; raises InputError when there is neither."""
+    try:
+        return find_chromium()
+    except InputError:
+        with suppress(InputError):
+            return find_chromium(playwrights_own())
+        raise
 
 
 def _install_by_apt() -> None:
@@ -50,6 +57,6 @@ def _quietly(*command: str) -> None:
 
 if __name__ == "__main__":
     try:
-        provide()
+        find_or_install()
     except InputError as error:
         sys.exit(f"setup: {error}")

@@ -17,6 +17,8 @@ _BY_ENTRY = {"link": "link", "form_submit": "form", "typed": "typed", "address_b
              "keyword": "typed", "keyword_generated": "typed", "auto_bookmark": "typed", "auto_toplevel": "typed"}
 _OTHER_DOCUMENT = ("differentDocument", "historyDifferentDocument", "reload", "reloadBypassingCache", "restore",
                    "restoreWithPost")
+_THROUGH_HISTORY = ("history", "restore")  # beginnings of the kinds of navigation that go to an entry of the history
+_EMPTY_PAGE = "about:blank"
 # While a tab changes its renderer the browser does not answer for its history.
 _MAX_HISTORY_READS, _HISTORY_READ_INTERVAL_S = 300, 0.01
 
@@ -70,27 +72,29 @@ class Navigations:
             self._started.epoch = min(self._started.epoch, as_if_never_set(self._clock, event["wallTime"], "requests"))
 
     def finish(self, before: str, url: str, *, same_document: bool) -> tuple[str | Coroutine[Any, Any, str], float]:
-        """A navigation from the address `before` to `url` is done: its transition, and when it began (wall clock,
-        seconds).
+        """A navigation from the address `before` to `url` has ended; returns its transition, and when it began (wall
+        clock, seconds). Notes how it moves through the tab's history.
 
-        Where only the browser's history knows the transition, a coroutine that asks for it; it raises nothing.
+        If only the browser's history shows the transition, it is a coroutine that reads that; it raises nothing.
         """
         if same_document and self._started.kind in _OTHER_DOCUMENT:  # a script's, while another page is on its way
             return "same_document", self._clock.now
-        self._moves += 1
-        started, self._started = self._started, _Started()
-        opened, self._opened = self._opened, self._opened and url == "about:blank"
+        started, opens_tab = self._take_started(url)
         epoch = min(started.epoch, self._clock.now)
-        if started.kind.startswith(("history", "restore")):
+        if started.kind.startswith(_THROUGH_HISTORY):
             return self._direction(self._moves, before, url), epoch
         self._spawn(self._moved(self._moves, url))
-        if started.kind.startswith("reload"):
-            return _BY_REASON.get(started.reason, "reload"), epoch
-        if same_document:
-            return "same_document", epoch
-        if opened and url != "about:blank" and started.reason not in _BY_REASON:
-            return self._of_a_new_tab(url), epoch
-        return _BY_REASON.get(started.reason, "typed"), epoch
+        transition = _transition(started, same_document=same_document, opens_tab=opens_tab)
+        return (self._of_a_new_tab(url) if transition is None else transition), epoch
+
+    def _take_started(self, url: str) -> tuple[_Started, bool]:
+        """Count a move to the address `url`; returns what its start reported, to be used once, and whether it leads to
+        the first page of a tab that another page opened."""
+        self._moves += 1
+        started, self._started = self._started, _Started()
+        opens_tab = self._opened and url != _EMPTY_PAGE
+        self._opened = self._opened and not opens_tab
+        return started, opens_tab
 
     async def _moved(self, move: int, url: str | None, *, through: bool = False
                      ) -> tuple[Entry | None, Entry | None, int, list[Entry]]:
@@ -136,6 +140,17 @@ class Navigations:
                     break
                 await asyncio.sleep(_HISTORY_READ_INTERVAL_S)
         return 0, []
+
+
+def _transition(started: _Started, *, same_document: bool, opens_tab: bool) -> str | None:
+    """The transition of a navigation that does not move through the history; None if only the history shows it."""
+    if started.kind.startswith("reload"):
+        return _BY_REASON.get(started.reason, "reload")
+    if same_document:
+        return "same_document"
+    if started.reason in _BY_REASON:
+        return _BY_REASON[started.reason]
+    return None if opens_tab else "typed"
 
 
 def _beside(entry: Entry | None, entries: list[Entry], url: str | None) -> Entry | None:

@@ -26,7 +26,7 @@ class WindowFitting:
     def __init__(self, session: Session, spawn: Callable[[Coroutine], None], refresh: Callable[[], None]):
         self._session = session
         self._spawn = spawn
-        self._look_again = refresh
+        self._refresh = refresh
         self._resizing = False
         self._resizes = 0  # since a frame of the viewport has come
         self._size: dict[_Side, int] = {}  # of the newest frame
@@ -47,7 +47,7 @@ class WindowFitting:
         """Make the window fit unless frames only seem not to be of the viewport: that may just have changed."""
         size = self._size
         if wait:
-            self._look_again()
+            self._refresh()
             await asyncio.sleep(wait)
         visual = (await self._session.send("Page.getLayoutMetrics"))["cssVisualViewport"]
         zoom = visual["zoom"]  # what was known of it may be of another screen
@@ -62,4 +62,4 @@ class WindowFitting:
             await self._session.send("Browser.setWindowBounds", {"windowId": window["windowId"], "bounds": bounds})
         await asyncio.sleep(_FRAMES_BEFORE)
         self._resizing = False
-        self._look_again()
+        self._refresh()

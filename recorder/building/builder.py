@@ -23,12 +23,12 @@ from schemas.types.recordings import ChatLine, EventData
 from .closed_tabs import ClosedTabs
 from .console_log import ConsoleLog
 from .event_writer import EventWriter
-from .frame_merging import to_page_point, to_page_target
 from .idle_snapshot import IdleSnapshot, idle_snapshot
 from .live_list import LiveList
 from .loaded_resources import LoadedResources
 from .lost_values import LostValues
 from .network_log import NetworkLog
+from .page_events import PageEvents
 from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
 from .recording_clock import LATE, RecordingClock
@@ -62,7 +62,6 @@ class RecordingBuilder:
         self._notify_failure = on_failure
         self.cached: set[tuple[str, str]] = set()
         self.last_event = 0  # its number
-        self._seqs: dict[str | None, int] = {}
         self._pending = PendingScreenshots(self._note_frame, still)
         self._current: TabState | None = None
         self._closed_tabs = ClosedTabs(self._on_tab_removed)
@@ -70,6 +69,7 @@ class RecordingBuilder:
         self._lost = LostValues(self.problems, lambda facts: self._writer_thread.submit(
             lambda: self._writer.update(**facts())))
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
+        self._page_events = PageEvents(self.seconds, self._lost)
         self._resources = LoadedResources()
         self._pauses = Pauses()
         self._lines = LiveList()
@@ -180,38 +180,33 @@ class RecordingBuilder:
                 self.problems.append(f"a listener failed: {error!r}")
 
     def on_message(self, tab: TabState, message: Message, picture: PaintedFrame | None = None) -> None:
-        """An event from a page's capture script; `picture`: the one that somebody else has chosen for it."""
+        """Take in a message from a page's capture script: the snapshot in it, and the event that it reports, which is
+        written unless it belongs to a pause. `picture`: the painted frame that the sender has chosen for the event.
+        """
         if not self._running:
             return
-        path, [time] = tuple(message["path"]), self._page_times(message["id"], message, "time")
-        snapshot = message["snapshot"]
-        complete = snapshot and self._lost.succeeds(lambda: tab.apply_snapshot(path, snapshot, time))
+        [time] = self._page_events.times(message["id"], message, "time")
+        has_state = self._apply_snapshot(tab, message, time)
         # A "snapshot" is no event: it is what one of several frame groups shows now that it is idle.
         if message["type"] == "snapshot" or self._pauses.is_left_out(message, time):
             return
         if self._switching and self._current is not tab:
             self._switch_to(tab, time)
-        target = self._lost.attempt(lambda: to_page_target(message["target"], path, tab.frame_groups), None)
-        shown: Any = message.get("shown") or {}
-        painted, everywhere = self._page_times(message["id"], shown, "painted", "all_painted")
-        view = tab.view(time, bool(shown), painted, everywhere, target and target["bbox"], picture)
-        seq = self._write({
-            "time": time, "type": message["type"], "tab": tab.number,
-            "gesture": self._seqs.get(message["gesture"]), "target": target,
-            "data": self._lost.attempt(lambda: to_page_point(message["data"], path, tab.frame_groups), {}),
-        }, tab if complete else None, with_dom=() in tab.frame_groups, view=view)
-        self._seqs[message["id"]] = seq
+        event = self._page_events.event(tab, message, time)
+        number = self._write(event, tab if has_state else None, with_dom=() in tab.frame_groups,
+                             view=self._page_events.criteria(tab, message, event, picture))
+        self._page_events.note_number(message["id"], number)
+
+    def _apply_snapshot(self, tab: TabState, message: Message, time: float) -> bool:
+        """Apply the snapshot of a message to its tab; returns whether there is one and it could be applied."""
+        path, snapshot = tuple(message["path"]), message["snapshot"]
+        return snapshot is not None and self._lost.succeeds(lambda: tab.apply_snapshot(path, snapshot, time))
 
     def on_unchanged(self, message: Unchanged) -> None:
         """The page has not changed for a while since an event: later frames may show the state before it."""
-        if seq := self._seqs.get(message["event"]):
-            times = self._page_times(message["event"], message, "until", "painted", "all_painted")
-            self._pending.note_unchanged(seq, *times)
-
-    def _page_times(self, message: str, reported: Any, *names: str) -> list[Any]:
-        """Times that a page tells in a message, in seconds of the recording; None where it tells none."""
-        times, source = (reported.get(name) for name in names), message.partition(":")[0]
-        return [time and self.seconds(time / 1000, source) for time in times]
+        if number := self._page_events.number(message["event"]):
+            times = self._page_events.times(message["event"], message, "until", "painted", "all_painted")
+            self._pending.note_unchanged(number, *times)
 
     def on_browser_event(self, tab: TabState, kind: str, epoch: float, data: EventData, url: str | None = None) -> None:
         """Something that the browser reports: a navigation, a tab, a dialog, a download; `url` is where it happened."""

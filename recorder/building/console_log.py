@@ -14,7 +14,7 @@ from schemas.types.recordings import ConsoleLine
 
 from .network_log import HOLD
 
-_BEYOND = 1 << 14  # characters behind a line's end that are looked through, too, as a secret may stand across that
+_SEARCH_MARGIN = 1 << 14  # characters after a line's end that are searched, too: a secret may extend beyond the end
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ class ConsoleLog:
             self._left_out += 1
             return
         message = describe()
-        line: ConsoleLine = {"time": seconds, "tab": tab, "url": _cut(url), "kind": kind, "level": level,
-                             "text": _cut(message.text)}
+        line: ConsoleLine = {"time": seconds, "tab": tab, "url": _searched_part(url), "kind": kind, "level": level,
+                             "text": _searched_part(message.text)}
         if message.script:
-            line["script"] = _cut(message.script)
+            line["script"] = _searched_part(message.script)
         if message.line is not None:
             line["line"] = message.line
         if message.column is not None:
@@ -96,9 +96,10 @@ class ConsoleLog:
         return True
 
 
-def _cut(text: str) -> str:
-    """As much of a text as it takes to find what is secret in what is kept of it."""
-    return text[:limits.CONSOLE_TEXT + _BEYOND + 1]
+def _searched_part(text: str) -> str:
+    """The beginning of a text that is searched for secrets: what is kept of it, a margin, and one character more, by
+    which `_clean_and_cut` sees that the text went on."""
+    return text[:limits.CONSOLE_TEXT + _SEARCH_MARGIN + 1]
 
 
 def _without(line: ConsoleLine, secrets: Secrets) -> ConsoleLine:
@@ -113,7 +114,7 @@ def _without(line: ConsoleLine, secrets: Secrets) -> ConsoleLine:
 def _clean_and_cut(text: str, clean: Callable[[str], str]) -> str:
     """A text cleaned, then cut; where it was cut before, its end may be the beginning of a secret and goes first."""
     cleaned = well_formed(clean(text))
-    complete = len(text) <= limits.CONSOLE_TEXT + _BEYOND
-    shortened = cleaned if complete else cleaned[:-_BEYOND]
+    complete = len(text) <= limits.CONSOLE_TEXT + _SEARCH_MARGIN
+    shortened = cleaned if complete else cleaned[:-_SEARCH_MARGIN]
     fits = complete and len(shortened) <= limits.CONSOLE_TEXT
     return shortened if fits else shortened[:limits.CONSOLE_TEXT - 1] + "…"

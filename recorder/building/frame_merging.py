@@ -101,7 +101,7 @@ def merge(frame_groups: dict[Path, FrameGroup]) -> tuple[str, list[TableRow]]:
     top = frame_groups[()]
     document, rows = assemble(top["chunks"], top["root"]), list(top["rows"])
     for frame in top["frames"]:
-        inner = _below(frame_groups, frame["index"])
+        inner = _frame_groups_inside(frame_groups, frame["index"])
         if inner:
             inner_html, inner_rows = merge(inner)
             document = _insert(document, frame["uid"], inner_html)
@@ -148,7 +148,9 @@ def frame_of(path: Path, frame_groups: dict[Path, FrameGroup]) -> FrameEntry | N
     return None
 
 
-def _below(frame_groups: dict[Path, FrameGroup], index: int) -> dict[Path, FrameGroup]:
+def _frame_groups_inside(frame_groups: dict[Path, FrameGroup], index: int) -> dict[Path, FrameGroup]:
+    """Those inside the frame of the top frame group with that index, by their paths from there on; none when that frame
+    itself has not been reported."""
     inner = {path[1:]: frame_group for path, frame_group in frame_groups.items() if path and path[0] == index}
     return inner if () in inner else {}
 

@@ -1,20 +1,23 @@
 """Writes the network: network.har for other tools, network.jsonl and messages.jsonl for replays."""
 
+import json
+import os
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from recorder.privacy.channel_event import ChannelEvent
 from recorder.privacy.exchange_lines import line, stored_line
 from recorder.privacy.har import Exchange, entry, secrets_of
-from recorder.privacy.har_file import HarFile
 from recorder.privacy.secret_values import Secrets
 from recorder.privacy.stand_ins import StandIns
 from recorder.writer import RecordingWriter
 
 HOLD = 2.0  # seconds in which a page that has got an answer shows, and so tells, what in it is secret
+_HAR_END = b"\n]}}\n"
 
 
 class NetworkLog:
@@ -112,3 +115,30 @@ class NetworkLog:
         fields |= {name: self._stand_ins.in_text(value) for name, value in (("event", event.event), ("id", event.id))
                  if value}
         self._writer.message(fields)
+
+
+class HarFile:
+    """The file network.har: complete after each entry, also after a kill."""
+
+    def __init__(self, path: Path, browser: str, program_version: str):
+        head = {"log": {"version": "1.2", "creator": {"name": "demotape", "version": program_version},
+                        "browser": {"name": browser.partition(" ")[0], "version": browser.partition(" ")[2]},
+                        "pages": [], "entries": []}}
+        self._file = path.open("xb", buffering=0)
+        self._file.write(json.dumps(head).removesuffix("]}}").encode())
+        self._end = self._file.tell()
+        self._file.write(_HAR_END)
+        self._has_entries = False
+
+    def append(self, har_entry: dict[str, Any]) -> None:
+        """One write that overwrites the closing brackets by the entry and new ones."""
+        text = (b",\n" if self._has_entries else b"\n") + json.dumps(har_entry).encode()
+        self._file.seek(self._end)
+        self._file.write(text + _HAR_END)
+        self._end += len(text)
+        self._has_entries = True
+
+    def close(self) -> None:
+        """Sync and close."""
+        os.fsync(self._file.fileno())
+        self._file.close()

@@ -75,7 +75,7 @@ class TabState:
             self._release()
 
     def confirm_secret_positions(self, time: float) -> None:
-        """All that the page shows has told where its secrets stand, at that time or later."""
+        """All frames of the page have reported the positions of their secrets, at that time or later."""
         self._secret_positions.confirm(time)
         self._release()
 
@@ -147,8 +147,8 @@ class TabState:
             del self._chunks[frame_group], self._rows[frame_group]  # what is still to be written holds on to its own
         self._reported_since.clear()
 
-    def knows(self, frame_group: str) -> bool:
-        """Whether what a frame group has told is still there."""
+    def has_parts_of(self, frame_group: str) -> bool:
+        """Whether chunks and rows of a frame group's snapshots are still in memory."""
         return frame_group in self._chunks
 
     def _complete(self, snapshot: Snapshot) -> FrameGroup:

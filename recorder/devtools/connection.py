@@ -50,7 +50,7 @@ class TargetSession:
         self._handlers[event].append(handler)
 
     def child(self, session_id: str) -> "TargetSession":
-        """The session of a target that was attached to, as `Target.attachedToTarget` tells it."""
+        """The session with the id that `Target.attachedToTarget` reports."""
         return self._connection.session(session_id)
 
     def close(self) -> None:

@@ -58,11 +58,11 @@ class FrameRing:
         self._frames: list[PaintedFrame] = []
 
     def add(self, frame: PaintedFrame) -> None:
-        """Take in a frame, which may come after newer ones: the browser compresses several at once. Frames older than
-        needed are let go, but one always stays."""
+        """Add a frame, which may come after newer ones: the browser compresses several at once. Frames that are older
+        than needed are removed, but for one that was on the screen at the beginning of that time."""
         insort(self._frames, frame, key=lambda painted: painted.time)
         while len(self._frames) > 1 and self._frames[1].time < self._frames[-1].time - self._seconds:
-            del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first stays
+            del self._frames[1 if self._goes_on(1) else 0]  # of two that show the same, the first is retained
 
     @property
     def newest(self) -> PaintedFrame | None:
@@ -91,12 +91,14 @@ class FrameRing:
         return [self._interval(number, first) for number in range(first, last)]
 
     def _interval(self, number: int, first_number: int = 0) -> ScreenInterval:
+        """What a frame showed: since the first frame before it that showed the same, from `first_number` on, until the
+        next one."""
         first = number
         while first > first_number and self._goes_on(first):
             first -= 1
         last = self._frames[number]
-        next_ = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
-        return ScreenInterval(self._frames[first], last, min(next_, last.followed_until))
+        next_time = self._frames[number + 1].time if number + 1 < len(self._frames) else math.inf
+        return ScreenInterval(self._frames[first], last, min(next_time, last.followed_until))
 
     def _goes_on(self, number: int) -> bool:
         """Whether a frame shows what the one before it showed, and still stands for."""

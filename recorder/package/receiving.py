@@ -6,6 +6,7 @@ The second user of the recording builder beside the Playwright recorder: what is
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,16 @@ def receive(package: Path | str, directory: Path | str, name: str | None = None)
     return builder.problems
 
 
+@dataclass(frozen=True)
+class _Action:
+    """An action in a tab: when it was done and when its message was sent (wall clock, seconds), and what the page then
+    was: by the path of each frame group, its name and the number of its root chunk."""
+
+    time: float
+    sent: float
+    page: dict[tuple[int, ...], tuple[str, int]]
+
+
 class _Tab(TabState):
     """One tab, as the journal tells of it."""
 
@@ -72,32 +83,37 @@ class _Tab(TabState):
         super().__init__(*arguments)
         self.document = ""
         self.shown_since = 0.0  # when this document began to be shown, wall clock
-        # The last action: when it was done, when it was heard of, the page then.
-        self._acted: tuple[float, float, dict[tuple[int, ...], tuple[str, int]]] | None = None
+        self._last_action: _Action | None = None
         self._row_numbers: dict[str, set[int]] = {}  # frame group -> numbers of its rows
         self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # frame group -> chunk -> its text's size, its depth
 
     def new_document(self, url: str, began: float = math.inf) -> None:
         super().new_document(url, began)
-        self._row_numbers = {name: rows for name, rows in self._row_numbers.items() if self.knows(name)}
-        self._sizes = {name: sizes for name, sizes in self._sizes.items() if self.knows(name)}
+        self._row_numbers = {name: rows for name, rows in self._row_numbers.items() if self.has_parts_of(name)}
+        self._sizes = {name: sizes for name, sizes in self._sizes.items() if self.has_parts_of(name)}
 
-    def is_stale(self, line: Mapping[str, Any], painted: float) -> bool:
-        """Whether the page may have changed since it was painted at that time (wall clock, seconds).
+    def unchanged_since(self, line: Mapping[str, Any]) -> float:
+        """Since when (wall clock, seconds) a picture of the tab shows the page as it was at the action of a line.
 
-        It is from before the page was shown; or from before the page heard of the last action, a moment ago, though the
-        page has changed since. To be asked once for each line with a state, in order.
+        Since this document was shown; or, if the page has changed after an action right before, since that was sent.
         """
+        before, action = self._last_action, self._action_of(line)
+        if before and action.page != before.page and action.time - before.time < _PAINTS:
+            return max(self.shown_since, before.sent + _FRAME_LATE)
+        return self.shown_since
+
+    def note_action(self, line: Mapping[str, Any]) -> None:
+        """The action of this line, which has a state, was done; lines come in order."""
+        if line["message"]["type"] != "hover":
+            self._last_action = self._action_of(line)
+
+    def _action_of(self, line: Mapping[str, Any]) -> _Action:
+        """The action of a line, with the page as the line's snapshot leaves it."""
         message, snapshot = line["message"], line["message"]["snapshot"]
         page = {path: (group["frame_group"], group["root"]) for path, group in self.frame_groups.items()}
         if snapshot:
             page[tuple(message["path"])] = snapshot["frame_group"], snapshot["root"]
-        time = message["time"] / 1000
-        last, heard, before = self._acted or (0.0, 0.0, page)
-        if message["type"] != "hover":
-            self._acted = time, line["sent"], page
-        changed = page != before and time - last < _PAINTS
-        return painted < self.shown_since or (changed and painted < heard + _FRAME_LATE)
+        return _Action(message["time"] / 1000, line["sent"], page)
 
     def fault(self, snapshot: Snapshot) -> str | None:
         """Why a snapshot cannot be put together; None when it can. Nobody may blow up a page by chunks in chunks."""
@@ -252,10 +268,13 @@ class _Receiver:
     def _paint(self, line: Mapping[str, Any], acted_in: _Tab | None = None) -> PaintedFrame | None:
         """The picture of a line, chosen and blackened by the extension; `acted_in`: where the line is an action."""
         picture = self._pictures.pop(line["n"], None)
-        late = acted_in is not None and acted_in.is_stale(line, picture["time"] if picture else 0.0)
+        unchanged_since = -math.inf
+        if acted_in:
+            unchanged_since = acted_in.unchanged_since(line)
+            acted_in.note_action(line)
         if picture is None:
             return None
-        tab = self._tab(picture)
+        tab, late = self._tab(picture), picture["time"] < unchanged_since
         stale = "still" if picture["still"] else picture.get("stale_because", "late" if late else None)
         until = picture.get("unchanged_until")
         frame = PaintedFrame(self._source.blob(picture["blob"]), self.builder.seconds(picture["time"]), stale,

@@ -55,7 +55,8 @@ class Secrets:
 
     @property
     def patterns(self) -> tuple[re.Pattern | None, ...]:
-        """What finds secrets inside a text, as a whole in it, and in their place in HTML."""
+        """Patterns of the secrets: anywhere in a text, as whole words, and as a whole text or attribute value of HTML.
+        None for one without secrets."""
         return self._inside, self._whole_words, self._whole_values
 
     def value_of(self, form: str) -> str | None:
@@ -114,7 +115,7 @@ class Secrets:
         return self._whole_values.sub(self._hide, text) if self._whole_values else text
 
     def in_event(self, value):
-        """What an event carries, with every secret in its texts replaced, and addresses without any."""
+        """The data of an event (any JSON value), with the secrets in its texts and addresses replaced."""
         if isinstance(value, str):
             return self.in_address(value) if value.startswith(("http:", "https:")) else self.in_text(value)
         if isinstance(value, list):

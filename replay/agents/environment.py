@@ -70,6 +70,7 @@ class Environment:
         self._number = 0
 
     async def __aenter__(self) -> "Environment":
+        """Start the server of the recording and a browser that uses it; on an error, what was started is closed."""
         try:
             self._server = await self._stack.enter_async_context(ReplayServer(read_recording(self._recording)))
             playwright = await self._stack.enter_async_context(async_playwright())

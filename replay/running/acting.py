@@ -295,14 +295,14 @@ class Actor:
             await self._page.mouse.move(box_rect[0] + box_rect[2] / 2, box_rect[1]
                                         + min(box_rect[3], _VISIBLE_HEIGHT_PX) / 2)
             await self._page.mouse.wheel(x - left, y - top)
-            await self._until_at(offsets, x, y)
+            await self._wait_for_offsets(offsets, x, y)
         if match is None:
             await self._page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })", [x, y])
         else:
             await call_on(match, _SCROLL, x, y)
 
-    async def _until_at(self, offsets: Callable[[], Awaitable[list[float]]], x: float, y: float) -> None:
-        """Wait until the wheel has brought it there, or has had its time."""
+    async def _wait_for_offsets(self, offsets: Callable[[], Awaitable[list[float]]], x: float, y: float) -> None:
+        """Wait until the scroll offsets are within a CSS pixel of `x` and `y`, but no longer than all polls take."""
         for _ in range(_MAX_STEADY_POLLS):
             left, top = await offsets()
             if abs(left - x) <= 1 and abs(top - y) <= 1:

@@ -167,12 +167,12 @@ class RequestGroup:
     def __init__(self, known: SharedExchanges):
         self._known = known
         self._by_query: dict[str, list[int]] = {}
-        self._keys: dict[object, FittingExchanges] = {}
+        self._fitting: dict[object, FittingExchanges] = {}
         self._fixed: set[Pair] = set()  # parameters that look as if they were made by chance and were not
 
     def forget(self) -> None:
         """Mark all exchanges as unused."""
-        self._keys.clear()
+        self._fitting.clear()
 
     def add(self, index: int) -> None:
         """Add an exchange; they come in the recorded order."""
@@ -186,7 +186,7 @@ class RequestGroup:
     def equal(self, incoming: IncomingRequest) -> ScoredIndex | None:
         """The exchange with the same parameters, letter by letter, and the same body."""
         indices = self._by_query.get(incoming.address.query)
-        return self._key(("query", incoming.address.query), indices).equal(incoming) if indices else None
+        return self._fitting_exchanges(("query", incoming.address.query), indices).equal(incoming) if indices else None
 
     def most_similar(self, incoming: IncomingRequest, factor: float = 1.0) -> ScoredIndex | None:
         """The most similar exchange. `factor`: the similarity of the paths."""
@@ -198,7 +198,7 @@ class RequestGroup:
             return factor * query_likeness(recorded.pairs, incoming.address.pairs, tally)
 
         for name, indices in self._most_certain_first(incoming):
-            if scored := self._key(name, indices).most_similar(incoming, grade):
+            if scored := self._fitting_exchanges(name, indices).most_similar(incoming, grade):
                 return scored
         return None
 
@@ -224,10 +224,11 @@ class RequestGroup:
                 ranked.append((len(missing), len(ranked), signature))
         return [signature for _, _, signature in sorted(ranked, key=lambda rank: rank[:2])[:_MAX_CANDIDATES]]
 
-    def _key(self, name: object, indices: list[int]) -> FittingExchanges:
-        if name not in self._keys:
-            self._keys[name] = FittingExchanges(self._known, indices)
-        return self._keys[name]
+    def _fitting_exchanges(self, name: object, indices: list[int]) -> FittingExchanges:
+        """The exchanges with these indices; the same object, which knows what was used, at each call with the name."""
+        if name not in self._fitting:
+            self._fitting[name] = FittingExchanges(self._known, indices)
+        return self._fitting[name]
 
     @cached_property
     def _beacons_only(self) -> bool:

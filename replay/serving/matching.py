@@ -209,13 +209,13 @@ class _RequestIndex:
         if key not in self._shapes:
             self._shapes[key] = _PathShapes(self._known, self._by_length[key])
         graded = [(scored[1], -order, scored) for order,
-                  (other_group, factor) in enumerate(self._shapes[key].like(requested))
+                  (other_group, factor) in enumerate(self._shapes[key].similar_groups(requested))
                   if other_group is not group and (scored := other_group.most_similar(incoming, factor))]
         return max(graded)[2] if graded else None
 
 
 class _PathShapes:
-    """Places of one origin whose paths have as many parts, by those parts that do not vary by themselves."""
+    """Request groups of one origin whose paths have as many parts, by their parts that do not vary by themselves."""
 
     def __init__(self, shared: SharedExchanges, groups: Iterable[RequestGroup]):
         self._known = shared
@@ -242,16 +242,23 @@ class _PathShapes:
         return tuple(_MADE if is_made_segment(part) and (index, part) not in self._literal else part
                      for index, part in enumerate(parsed.segments))
 
-    def like(self, requested: Address) -> Iterator[tuple[RequestGroup, float]]:
-        """Places with such a path and how alike it is, the one whose turn it is first."""
-        groups: list[RequestGroup] = []
-        if queue := self._queues.get(self._shape(requested)):
-            turn = queue.turn()
-            groups = [self._by_first[first] for first in dict.fromkeys([turn, *queue.neighbours(turn)])]
-        for group in chain(groups, self._wild[:_MAX_WILD_PATHS]):
-            factor = path_likeness(self._known.addresses[group.first], requested, self._known.fixed(group.first))
-            if factor:
-                yield group, factor
+    def similar_groups(self, requested: Address) -> Iterator[tuple[RequestGroup, float]]:
+        """Groups whose path is similar to a requested one, with the likeness of the path: above 0, at most 1.
+
+        First those of the same shape, beginning with the one that comes next in the session; then those with a stand-in
+        for a secret in their path.
+        """
+        for group in chain(self._of_same_shape(requested), self._wild[:_MAX_WILD_PATHS]):
+            likeness = path_likeness(self._known.addresses[group.first], requested, self._known.fixed(group.first))
+            if likeness:
+                yield group, likeness
+
+    def _of_same_shape(self, requested: Address) -> list[RequestGroup]:
+        queue = self._queues.get(self._shape(requested))
+        if not queue:
+            return []
+        turn = queue.turn()
+        return [self._by_first[first] for first in dict.fromkeys([turn, *queue.neighbours(turn)])]
 
 
 def _kind(exchange: Recorded) -> str:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from pipeline import network
-from recorder.privacy.har_file import HarFile
+from recorder.building.network_log import HarFile
 from recorder.reader import Recording
 from recorder.writer import RecordingWriter
 from schemas import InputError

@@ -60,7 +60,7 @@ _BEGINNING = ExportSchema(partial=True)  # what a preset tells need not be told
 def begin(body: dict[str, Any]):
     """Begin an export; when its job is done, GET /exports/ID.zip has the data set. Only for leads"""
     caller = lead()
-    request = export_presets.request_for(services().db, caller.project, _BEGINNING.dump(body))
+    request = export_presets.export_arguments(services().db, caller.project, _BEGINNING.dump(body))
     return services().jobs.get(services().jobs.add(exporting.KIND, caller.name, request, project=caller.project))
 
 

@@ -157,7 +157,7 @@ class Tasks(MethodView):
 @blueprint.alt_response(403, **NOT_ALLOWED)
 def ask_model(body: dict[str, Any]):
     """Have the model that the server names propose tasks, in the background; only for leads"""
-    caller, wished = lead(), proposing.wish(**body)
+    caller, wished = lead(), proposing.proposal_request(**body)
     sent = proposing.messages(services().db, caller, wished, random.Random())
     return services().jobs.get(proposing_tasks.begin(services().jobs, services().model, caller, wished, sent))
 

@@ -106,7 +106,7 @@ def last_status_change(db: Database, demonstration_id: str) -> StatusChange | No
 
 
 def _require_in_viewport(turns: list[types.Turn], edit: Mapping[str, Any]) -> None:
-    """Raises InputError where a person puts the pointer of an action outside the page that was shown."""
+    """Raises InputError for an edit that moves the pointer of an action outside the page that was shown."""
     if edit["op"] not in ("set_arguments", "set_intent", "add"):
         return
     is_new = edit["op"] == "add"
@@ -116,9 +116,12 @@ def _require_in_viewport(turns: list[types.Turn], edit: Mapping[str, Any]) -> No
         return
     before: dict[str, Any] = {} if is_new else turn["arguments"]
     arguments = turn["arguments"] if is_new else edit.get("arguments")
-    if not isinstance(arguments, dict) or (edit.get("intent") or turn["intent"]) not in WITH_POINTER:
-        return
-    viewport = turn["state"]["viewport"]
+    if isinstance(arguments, dict) and (edit.get("intent") or turn["intent"]) in WITH_POINTER:
+        _require_pointer_inside(arguments, before, turn["state"]["viewport"])
+
+
+def _require_pointer_inside(arguments: Mapping[str, Any], before: Mapping[str, Any], viewport: types.Size) -> None:
+    """Raises InputError when `x` or `y` differs from what it was before, and is outside the viewport."""
     for name, limit in (("x", viewport["width"]), ("y", viewport["height"])):
         value = arguments.get(name)
         if isinstance(value, (int, float)) and value != before.get(name) and not 0 <= value <= limit:

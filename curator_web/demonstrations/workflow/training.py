@@ -37,12 +37,14 @@ class Trainee:
 
     @property
     def state(self) -> str:
-        """One of STATES. Below: all is done, and less of it is right than the pass mark asks for."""
+        """One of STATES. BELOW: everything is done, and less of it is right than the pass mark requires."""
         if self.trained_by:
             return PASSED if self.trained_by == self.who else LET_THROUGH
         if not self.standing.due:
             return NOTHING
-        return TO_DO if self.standing.left else PASSED if self.standing.passed else BELOW
+        if self.standing.left:
+            return TO_DO
+        return PASSED if self.standing.passed else BELOW
 
 
 @dataclass(frozen=True)

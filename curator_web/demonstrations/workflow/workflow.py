@@ -26,13 +26,14 @@ from curator_web.db.models.core import (
     VALIDATED,
     Demonstration,
     Edit,
+    SecondReview,
     StatusChange,
 )
 from curator_web.db.models.pair_models import ENDED
 from curator_web.db.models.training_models import TrainingAttempt
 from curator_web.demonstrations.leases import leases, training_attempts, visibility
 from curator_web.demonstrations.library import facets, library, pairs, search_index
-from curator_web.demonstrations.measuring import agreement, second_reviews
+from curator_web.demonstrations.measuring import agreement
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from curator_web.notifications import publish
 from curator_web.storage.recordings import RecordingStore
@@ -199,7 +200,7 @@ def _decide(session: Session, row: Demonstration, status: str, account: Account,
     """One change of status with all that it brings. `own`: somebody approves their own work, so nobody reviewed it."""
     number = _next_number(session, row.id)
     if status in (VALIDATED, APPROVED) and row.status in IN_REVIEW and not account.alone and not own:
-        second_reviews.note(session, library.load(session, row.id), number, account.name, now)
+        _note_second_review(session, library.load(session, row.id), number, account.name, now)
     session.add(StatusChange(demonstration_id=row.id, number=number, status=status, reason=reason,
                              who=account.name, made_at=now, edits=_edits(session, row.id)))
     audit.note(session, account.name, status, row.id, before=row.status)
@@ -327,6 +328,21 @@ def _hand_on(row, status: str, account: Account) -> None:
         row.reviewed_by = None
     elif status == DRAFT:
         row.reviewed_by, row.assigned_to = None, row.submitted_by if row.status == SUBMITTED else row.assigned_to
+
+
+def _note_second_review(session: Session, review: library.Review, number: int, user_name: str, now: datetime) -> None:
+    """Note whether the user who decides has changed anything of what was submitted; `number` is the decision's.
+
+    This is no agreement of two people: the second one began with the first one's work.
+    """
+    submitted = session.scalars(select(StatusChange).where(
+        StatusChange.demonstration_id == review.row.id, StatusChange.status == SUBMITTED)
+        .order_by(StatusChange.number.desc()).limit(1)).first()
+    if submitted is None or submitted.edits is None or submitted.who == user_name:
+        return
+    handed_in = review.with_edits(review.edits[:submitted.edits])
+    session.add(SecondReview(demonstration_id=review.row.id, number=number, first=submitted.who, second=user_name,
+                             made_at=now, unchanged=handed_in.current() == review.current()))
 
 
 def _edits(session: Session, demonstration_id: str) -> int:

@@ -124,7 +124,8 @@ def _compared(recording: Recording, state: TurnState, time: float) -> tuple[floa
     return painted, alternatives.similarity(recording, state, picture)
 
 
-def _pictures(turn: TurnView, recording: Recording, plain: MomentView) -> dict[str, Any]:
+def _other_pictures(turn: TurnView, recording: Recording, plain: MomentView) -> dict[str, Any]:
+    """Pictures that may replace the turn's: other screenshots, and times of the video's frames shortly before it."""
     times = [turn.turn["timestamp"] - before for before in alternatives.BEFORE] if plain.video else []
     return {"screenshots": list_sandboxed(alternatives.screenshots, recording, turn.turn),
             "frames": [time for time in times if time >= 0]}
@@ -143,7 +144,7 @@ _SHOWN = {
     "after": _change,
     "video": _frame,
     "compare": lambda turn, recording, plain: _frame(turn, recording, plain) | _change(turn, recording, plain),
-    "pictures": _pictures,
+    "pictures": _other_pictures,
     "targets": lambda turn, recording, _: {"targets": _targets(turn, recording)},
     "tree": lambda turn, recording, _: {"targets": _targets(turn, recording), "lines": _lines(turn, recording)},
     "split": lambda turn, recording, _: {"breaks": list_sandboxed(splitting.breaks, recording, turn.turn)},

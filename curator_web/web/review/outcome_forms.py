@@ -82,8 +82,8 @@ class FormField:
         return TASK_TYPES if self.name == "task_type" else ()
 
     @property
-    def is_rare(self) -> bool:
-        """Whether it is folded away: little used, and nothing stands in it."""
+    def is_collapsed(self) -> bool:
+        """Whether it is hidden until the form is expanded: a field that is seldom used, and empty."""
         return self.name in _RARE and not self.value and not self.error
 
 

@@ -46,10 +46,10 @@ class FormField:
     hint: str
 
     @property
-    def is_rare(self) -> bool:
-        """Whether it says nothing, or what nearly every action says."""
-        return self.value == _USUAL.get(self.name, None if self.required else "") or (
-            self.value == "" and not self.required)
+    def is_collapsed(self) -> bool:
+        """Whether it is hidden until the form is expanded: it has the usual value, or is optional and empty."""
+        usual = _USUAL.get(self.name, None if self.required else "")
+        return self.value == usual or (self.value == "" and not self.required)
 
 
 def argument_fields(intent: str, arguments: dict[str, Any]) -> list[FormField]:

@@ -65,7 +65,7 @@ def _hints() -> dict[str, str]:
 def begin() -> Response:
     """Begin an export; under a name its options are kept, too."""
     caller, options = lead(), _requested_options()
-    export_request = export_presets.request_for(services().db, caller.project, options, "the form")
+    export_request = export_presets.export_arguments(services().db, caller.project, options, "the form")
     if name := request.form.get("name", "").strip():
         export_presets.save(services().db, caller, name, options)
     services().jobs.add(KIND, caller.name, export_request, project=caller.project)

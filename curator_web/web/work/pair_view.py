@@ -80,7 +80,7 @@ def shown(comparison: Comparison | AnswerComparison) -> list[DifferenceView]:
     turns = {turn.id: turn for view in (second, first) for turn in view.turns}
     return [DifferenceView(difference, turns.get(difference.turn or ""), _words(difference),
                            list(_rows(difference, turns)),
-                           _pictures(difference))
+                           _screenshots(difference))
             for difference in comparison.differences]
 
 
@@ -162,8 +162,8 @@ def _order(names: list[str], turns: dict[str, TurnView]) -> str:
     return _text(", ".join(str(turns[name].number) for name in names))
 
 
-def _pictures(difference: Difference) -> tuple[str | None, str | None]:
-    """Screenshots of both, where these are what differs."""
+def _screenshots(difference: Difference) -> tuple[str | None, str | None]:
+    """The blobs of both screenshots if these are what differs; None and None for any other difference."""
     if difference.what != kinds.PICTURE:
         return None, None
     return difference.first["state"]["screenshot"], difference.second["state"]["screenshot"]

@@ -44,4 +44,4 @@ def begin() -> Response:
 
 def _wished() -> proposing.ProposalRequest:
     values = request.values
-    return proposing.wish(values.get("count", type=int), values.get("site", ""), values.get("category", ""))
+    return proposing.proposal_request(values.get("count", type=int), values.get("site", ""), values.get("category", ""))

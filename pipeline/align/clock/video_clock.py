@@ -69,7 +69,7 @@ class VideoClock:
         return piece.offset + time + self.drift * (time - piece.middle)
 
     def recording_time(self, video_time: float, piece: ClockSegment) -> float:
-        """What time of the recording a time of the video is, if it lies on that piece."""
+        """The time of the recording that a time of the video is on that piece, seconds: the inverse of `video_time`."""
         return (video_time - piece.offset + self.drift * piece.middle) / (1 + self.drift)
 
     def candidates(self, time: float) -> list[ClockSegment]:

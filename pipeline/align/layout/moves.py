@@ -87,7 +87,7 @@ def _others(video: Video, first: Sampled, pictures: Sequence[Picture], page_of: 
                 best = vote_cast, page
             if best and best[0].weight >= _SUFFICIENT_FEATURES:
                 break
-        located = best and _rectangle_of(best[0], shot, best[1], rectangles)
+        located = best and _new_rectangle(best[0], shot, best[1], rectangles)
         if located is not None and len(rectangles) <= _FURTHER:
             rectangles.append(located)
     return [*rectangles[1:], *_in_other_tones(rectangles)][:_FURTHER]
@@ -124,21 +124,21 @@ def _different(rows: np.ndarray, count: int) -> list[int]:
     return chosen
 
 
-def _rectangle_of(vote_cast: Vote, shot: Shot, page: np.ndarray, known: Sequence[Rectangle]) -> Rectangle | None:
-    """Where a frame says that the page is; None when that is known."""
+def _new_rectangle(vote_cast: Vote, shot: Shot, page: np.ndarray, known: Sequence[Rectangle]) -> Rectangle | None:
+    """The rectangle of a page in the frame that votes for it; None when it is known in that tone, or cannot be fitted.
+    """
     viewport = page.shape[::-1]
     rough = Rectangle(vote_cast.left, vote_cast.top, vote_cast.scale, vote_cast.scale)
-    existing = next((candidate for candidate in known
-                     if _corner_distance(rough, candidate, viewport) < _MAX_CORNER_SHIFT), None)
-    if existing:
-        here = fit_tone(existing, [(shot, page)])
-        toned_before = [candidate for candidate in known
-                        if _corner_distance(candidate, here, viewport) < _MAX_CORNER_SHIFT]
-        return None if any(candidate.tone.is_similar(here.tone) for candidate in toned_before) else here
-    fitted = exact([vote_cast], [shot], [page])
-    return None if fitted and any(_corner_distance(fitted, candidate, viewport) < _MAX_CORNER_SHIFT
-                                  and fitted.tone.is_similar(candidate.tone)
-                                 for candidate in known) else fitted
+    in_position = [candidate for candidate in known if _has_same_corners(rough, candidate, viewport)]
+    rectangle = (fit_tone(in_position[0], [(shot, page)]) if in_position  # moved no further, perhaps dimmed
+                 else exact([vote_cast], [shot], [page]))
+    is_known = rectangle and any(_has_same_corners(rectangle, candidate, viewport)
+                                 and rectangle.tone.is_similar(candidate.tone) for candidate in known)
+    return None if is_known else rectangle
+
+
+def _has_same_corners(first: Rectangle, other: Rectangle, viewport: tuple[int, int]) -> bool:
+    return _corner_distance(first, other, viewport) < _MAX_CORNER_SHIFT
 
 
 def _corner_distance(first: Rectangle, other: Rectangle, viewport: tuple[int, int]) -> float:

@@ -11,16 +11,20 @@ from pipeline.align.pictures.video import Shot, Video
 
 from .rectangle import Rectangle
 
-_SAMPLES = 240  # frames for the rough placing, at least half a second apart
+_SAMPLES = 240  # frames for the rough placing, at most
+_MIN_SAMPLE_STEP_S = 0.5  # seconds between them, at least
+_MAX_KEY_FRAME_STEPS = 2.5  # times the distance of samples, less than which key frames must be apart on average
 LONG_VIDEO_S = 300.0  # seconds of video from which on only frames that stand alone are sampled
 _MIN_SIMILAR_FRAMES = 5  # frames, at least, that tell what covers the page
 _CLIP = np.uint8(40)  # grey levels: more difference says nothing more
 
 
 def sample_times(video: Video) -> np.ndarray:
-    """Times of the frames that are sampled."""
-    step = max(0.5, video.duration / _SAMPLES)
-    if video.duration > LONG_VIDEO_S and len(video.keys) * 2.5 * step > video.duration:
+    """Times of the frames that are sampled, seconds of the video: evenly spaced; of a long video the key frames, which
+    are decoded without any other, if these are not much rarer."""
+    step = max(_MIN_SAMPLE_STEP_S, video.duration / _SAMPLES)
+    key_frames_suffice = len(video.keys) * _MAX_KEY_FRAME_STEPS * step > video.duration
+    if video.duration > LONG_VIDEO_S and key_frames_suffice:
         return video.keys
     return video.around(np.arange(0, video.duration, step))
 

@@ -65,7 +65,7 @@ def full_size(recording: Recording, picture: Picture) -> np.ndarray:
     pixels = decode(recording.blob(picture.name))
     if pixels is None:
         raise InputError(f"{recording.layout.blob(picture.name)}: not a picture")
-    return _fit(pixels, (picture.viewport[1], picture.viewport[0]))
+    return _resized(pixels, (picture.viewport[1], picture.viewport[0]))
 
 
 def _load(recording: Recording, name: str, viewport: tuple[int, int]) -> Picture:
@@ -74,11 +74,12 @@ def _load(recording: Recording, name: str, viewport: tuple[int, int]) -> Picture
         viewport = pixels.shape[1::-1]
     shape = work_shape(viewport)
     blank = is_blank(pixels)
-    small = np.zeros(shape, np.uint8) if pixels is None else _fit(pixels, shape)
+    small = np.zeros(shape, np.uint8) if pixels is None else _resized(pixels, shape)
     return Picture(name, viewport, shape, blank, zstandard.ZstdCompressor(level=1).compress(small.tobytes()))
 
 
-def _fit(pixels: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+def _resized(pixels: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """A picture with so many rows and columns: averaged to be smaller, interpolated to be larger."""
     if pixels.shape == shape:
         return pixels
     smaller = pixels.shape[0] > shape[0]

@@ -23,7 +23,7 @@ def recognise(document: Document) -> int:
     if not document.is_folder:
         return sum(isinstance(entry, dict) and "ts" in entry and entry.get("type") == "message"
                    for entry in _list_in(document.text))
-    return len(_day_files(document.path)) + sum(len(_day_files(folder)) for folder in _folders(document.path))
+    return len(_day_files(document.path)) + sum(len(_day_files(folder)) for folder in _subfolders(document.path))
 
 
 def read(document: Document) -> Reading:
@@ -32,7 +32,7 @@ def read(document: Document) -> Reading:
         return _read_files([(document.path.name, _list_in(document.text))], _names(document.path.parent))
     channel = document.path
     if not _day_files(channel):
-        channels = [folder for folder in _folders(channel) if _day_files(folder)]
+        channels = [folder for folder in _subfolders(channel) if _day_files(folder)]
         if len(channels) != 1:
             several = ", ".join(folder.name for folder in channels)
             raise InputError(f"{document.path}: several channels ({several}); give the folder of one")
@@ -149,7 +149,7 @@ def _day_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(_DAY_FILE) if path.is_file())
 
 
-def _folders(folder: Path) -> list[Path]:
+def _subfolders(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.is_dir())
 
 

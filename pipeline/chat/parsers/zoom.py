@@ -103,19 +103,21 @@ def _reader(kind: str, parse) -> Reader:
     def recognise(document: Document) -> int:
         return count_headers(document, parse)
 
-    return Reader(kind, recognise, lambda document: _with_reactions(read_blocks(document, parse)))
+    return Reader(kind, recognise, lambda document: _separate_reactions(read_blocks(document, parse)))
 
 
-def _with_reactions(reading: Reading) -> Reading:
-    """Who reacted, and how, stands below a message."""
-    messages, reading.messages = reading.messages, []
-    for message in messages:
+def _separate_reactions(reading: Reading) -> Reading:
+    """The reading with the reactions below a message's text taken out of the text; a message without any other text is
+    a problem instead."""
+    messages = []
+    problems = list(reading.problems)
+    for message in reading.messages:
         text, reactions = reactions_below(message.text)
         if text:
-            reading.messages.append(replace(message, text=text, reactions=reactions))
+            messages.append(replace(message, text=text, reactions=reactions))
         else:
-            reading.problems.append((message.line, "reactions to a message without text"))
-    return reading
+            problems.append((message.line, "reactions to a message without text"))
+    return replace(reading, messages=messages, problems=problems)
 
 
 READERS = (

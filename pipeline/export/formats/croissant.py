@@ -153,6 +153,7 @@ def _media_type(path: str, listed: Mapping[str, str]) -> str:
 
 
 def _file_set(file_set: FileSet, files: Sequence[ManifestFile]) -> dict[str, Any]:
+    """A cr:FileSet as JSON-LD; one inside archives names those of `files` that are such archives."""
     written: dict[str, Any] = {"@type": "cr:FileSet", "@id": file_set.id, "name": file_set.id,
                                "description": file_set.about}
     if file_set.archives:

@@ -121,10 +121,10 @@ def demonstrations(kind: str) -> Description:
             Field("type", TEXT, "replays", path="$.data[*].type", about=_ABOUT["type"]),
             Field("timestamp", NUMBER, "replays", path="$.data[*].timestamp", about=_ABOUT["timestamp"])]),
          _pictures("screenshot-files", "(.*)", "path", "path of the file"),
-         RecordSet("candidates", "One record a candidate.", [*_lines("candidate-files", {
+         RecordSet("candidates", "One record a candidate.", [*_json_fields("candidate-files", {
              "demo_name": TEXT, "turn_index": INTEGER, "uid": TEXT, "query": TEXT, "doc": TEXT, "label": INTEGER,
              "score": NUMBER, "rank": INTEGER})]),
-         RecordSet("records", "One record a turn that a model is to predict.", [*_lines("record-files", {
+         RecordSet("records", "One record a turn that a model is to predict.", [*_json_fields("record-files", {
              "demo_name": TEXT, "turn_index": INTEGER, "screenshot": TEXT, "html": TEXT, "action": TEXT})])])
 
 
@@ -184,9 +184,10 @@ def _columns(columns: Mapping[str, str]) -> Iterator[Field]:
             yield Field(name, _TYPES[type_], "tables", column=name, about=about)
 
 
-def _lines(files: str, columns: Mapping[str, str]) -> Iterator[Field]:
+def _json_fields(file_set: str, columns: Mapping[str, str]) -> Iterator[Field]:
+    """The fields of a file set of JSON lines; `columns`: type by name."""
     for name, type_ in columns.items():
-        yield Field(name, type_, files, column=name)
+        yield Field(name, type_, file_set, column=name)
 
 
 def _pictures(files: str, regex: str, name: str, about: str) -> RecordSet:

@@ -74,7 +74,7 @@ class WriteOnce:
 
 
 class Acted:
-    """What it takes to write the actions of one demonstration in a grammar: its states, session and files."""
+    """What writing the actions of one demonstration in a grammar needs: its states, its session, its files (`once`)."""
 
     def __init__(self, source: Source, options: Options, tally: Tally):
         self.options, self.tally = options, tally

@@ -121,23 +121,24 @@ class _Task:
         """Names of the files that go with an action; empty where there is none."""
         state, beside = turn["state"], {"screenshot": "", "mhtml": ""}
         if picture := self.states.picture(state):
-            beside["screenshot"] = self._file(f"screenshots/{name}.{self.states.kind}", picture)
+            beside["screenshot"] = self._add_file(f"screenshots/{name}.{self.states.kind}", picture)
         if self.options.set_of_marks:
             marked, marks = self.states.with_marks(state)
             beside["marks"] = json.dumps(legend(marks))
-            beside["marked_screenshot"] = marked and self._file(f"marks/{name}.{self.states.kind}", marked) or ""
+            beside["marked_screenshot"] = marked and self._add_file(f"marks/{name}.{self.states.kind}", marked) or ""
         if self.options.axtree:
             beside["axtree"] = json.dumps(self.states.tree(state))
         earlier = [event for event in self._archives
                    if event["tab"] == state["tab"] and event["time"] <= turn["timestamp"]]
         if earlier:
             blob = earlier[-1]["data"]["blob"]
-            beside["mhtml"] = self._file(f"snapshots/{earlier[-1]['seq']}.mhtml",
+            beside["mhtml"] = self._add_file(f"snapshots/{earlier[-1]['seq']}.mhtml",
                                          lambda: mhtml_without(self.source.recording.blob(blob), self.states.known))
         return beside
 
-    def _file(self, name: str, content: bytes | Callable[[], bytes]) -> str:
-        """Add a file once; returns its path in the export."""
+    def _add_file(self, name: str, content: bytes | Callable[[], bytes]) -> str:
+        """Add a file to those that are written beside the action, unless it was added before; returns its path in the
+        export. `content` may be a function, which is called only for a new file."""
         path = f"{self.path}/{name}"
         if path not in self._written:
             self._written.add(path)

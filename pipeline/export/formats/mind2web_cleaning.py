@@ -21,10 +21,11 @@ _NO_CANDIDATE = ("html", "head", "body", "text")
 
 
 def clean_page(page: NumberedPage, target: str) -> etree._Element:
-    """The tree of what a reader needs; the target, a uid, is always in it."""
-    wanted = page.nodes[target]
-    way = {node.get(NODE_ID, "") for node in (wanted, *wanted.iterancestors())}
-    cleaned_root = _clean(page.root, way, wanted.get(NODE_ID, ""))
+    """The tree of the relevant part of a page, with an `html` element as its root. The element with the uid `target` is
+    always in it."""
+    target_node = page.nodes[target]
+    way = {node.get(NODE_ID, "") for node in (target_node, *target_node.iterancestors())}
+    cleaned_root = _clean(page.root, way, target_node.get(NODE_ID, ""))
     if len(cleaned_root) == 1 and cleaned_root[0].tag == "html":
         return cleaned_root[0]
     root = etree.Element("html", {NODE_ID: page.root.get(NODE_ID, "")})

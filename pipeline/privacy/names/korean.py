@@ -39,22 +39,23 @@ _COMMON = frozenset((
 
 
 def persons(text: str) -> Iterator[tuple[int, int]]:
-    """Where names stand."""
+    """Start and end of every name in a text."""
     if not any("가" <= character <= "힣" for character in text):
         return
     titled, labelled, free = _patterns()
     for match in titled.finditer(text):
         start, end = match.span(1)
         name = match.group(1)
-        if not _inside(text, start) and len(name) != 2 and not (len(name) == 1 and match.group(3) in "군양씨님"):
+        is_syllable_with_suffix = len(name) == 1 and match.group(3) in "군양씨님"
+        if not _is_inside_word(text, start) and len(name) != 2 and not is_syllable_with_suffix:
             yield start, end if len(name) > 1 else match.end(3)
     for match in labelled.finditer(text):
-        if not _inside(text, match.start()) and match.group(1) not in _COMMON:
+        if not _is_inside_word(text, match.start()) and match.group(1) not in _COMMON:
             yield match.span(1)
     for match in free.finditer(text):
         start = match.start(1)
         surname, first_name, name = match.group(1), match.group(2), match.group(1) + match.group(2)
-        if _inside(text, start) or name in _COMMON:
+        if _is_inside_word(text, start) or name in _COMMON:
             continue
         firsts, seconds = _first_names()
         known = [first_name[0] in firsts, first_name[-1] in seconds]
@@ -63,8 +64,8 @@ def persons(text: str) -> Iterator[tuple[int, int]]:
             yield start, match.end(2)
 
 
-def _inside(text: str, start: int) -> bool:
-    """Whether a place is in the middle of a word."""
+def _is_inside_word(text: str, start: int) -> bool:
+    """Whether a Hangul character precedes a position, so that no word begins there."""
     return start > 0 and "가" <= text[start - 1] <= "힣"
 
 

@@ -126,15 +126,17 @@ def _preview(preview: dict[str, Any]) -> str:
                    for member in entries[:_MAX_ARGUMENTS]]
     else:
         members = [_member(property_) if listed and property_["name"].isdecimal()
-                   else f"{_name(property_['name'])}: {_member(property_)}"
+                   else f"{_member_name(property_['name'])}: {_member(property_)}"
                    for property_ in preview["properties"][:_MAX_ARGUMENTS]]
     inside = ", ".join([*members, *(["…"] if preview["overflow"] else [])])
     name = preview.get("description", "")
     return f"{name + ' ' if name not in ('', 'Object') else ''}{'[' if listed else '{'}{inside}{']' if listed else '}'}"
 
 
-def _name(name: str) -> str:
-    return name if len(name) < _ABRIDGED else "…"  # what is cut may hold a part of a secret
+def _member_name(name: str) -> str:
+    """The name of an object's member as it is shown: none that the browser may have cut, as it may be part of a secret.
+    """
+    return name if len(name) < _ABRIDGED else "…"
 
 
 def _entry(preview: dict[str, Any]) -> str:

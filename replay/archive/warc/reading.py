@@ -138,7 +138,7 @@ def _pages(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records
     for name in _PAGES:
         lines = _file(packed, entries[name], records).splitlines() if name in entries else []
         for number, line in enumerate(lines, 1):
-            page = _json(line, f"{name}, line {number}", records) if line.strip() else None
+            page = _parsed_json(line, f"{name}, line {number}", records) if line.strip() else None
             if isinstance(page, dict) and isinstance(page.get("url"), str):
                 addresses.add(page["url"].partition("#")[0])
     return frozenset(addresses)
@@ -150,7 +150,7 @@ def _check(packed: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], records
         records.note(_PACKAGE, "missing; the integrity of the files is unknown")
         return
     content = _file(packed, entries[_PACKAGE], records)
-    package = _json(content, _PACKAGE, records) if content else None
+    package = _parsed_json(content, _PACKAGE, records) if content else None
     resources = package.get("resources") if isinstance(package, dict) else None
     visited = set()
     for resource in resources if isinstance(resources, list) else ():
@@ -176,7 +176,8 @@ def _digest(packed: zipfile.ZipFile, entry: zipfile.ZipInfo) -> str:
     return f"sha256:{digest.hexdigest()}"
 
 
-def _json(content: bytes, where: str, records: Records) -> Any:
+def _parsed_json(content: bytes, where: str, records: Records) -> Any:
+    """The value that a JSON text has; None when it is none, which is noted in `records` with `where` it is."""
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:

@@ -31,10 +31,10 @@ class Stream:
         self._raw = self._buffer = b""
         self._unpacker: Any = None
         self._ended = self._damaged = False
-        self._taken = self._given = 0  # bytes of the part, packed and unpacked
-        self.budget: int | None = None  # bytes that may still be read
-        self.at = 0  # bytes before the next one
-        self.work = 0  # bytes that were read in all, also again
+        self._packed_bytes = self._unpacked_bytes = 0  # of the part, so far
+        self.budget: int | None = None  # unpacked bytes that may still be read; None: no limit
+        self.at = 0  # offset of the next byte in the unpacked file
+        self.work = 0  # unpacked bytes that were read in all, counting again those that were read again
         self._fill()
         self.packed = self._raw.startswith(_MAGIC)
         if self.packed:
@@ -72,7 +72,7 @@ class Stream:
             self._raw = self._raw[1:]
         if not self._find_part():
             return False
-        self._buffer, self._ended, self._damaged, self._taken, self._given = b"", False, False, 0, 0
+        self._buffer, self._ended, self._damaged, self._packed_bytes, self._unpacked_bytes = b"", False, False, 0, 0
         self._unpacker = zlib.decompressobj(31)
         return True
 
@@ -121,11 +121,11 @@ class Stream:
             self._raw = raw
             raise Broken(f"damaged ({error})") from None
         self._raw = self._unpacker.unused_data if self._unpacker.eof else self._unpacker.unconsumed_tail
-        self._taken += len(raw) - len(self._raw)
-        self._given += len(data)
+        self._packed_bytes += len(raw) - len(self._raw)
+        self._unpacked_bytes += len(data)
         self._buffer += data
         self._ended = self._unpacker.eof
-        if self._given > limits.RATIO * max(self._taken, _SLACK):
+        if self._unpacked_bytes > limits.RATIO * max(self._packed_bytes, _SLACK):
             self._ended = self._damaged = True
             raise Broken("its compression ratio is too high for a recording")
 

@@ -180,4 +180,4 @@ def test_exports_have_the_projects_split_rule_unless_they_name_another(app, api,
     api("POST", "/api/exports", {"preset": "Usual"})
     assert asked(app)["splits"]["seed"] == 9
     with pytest.raises(InputError, match="field preset"):
-        export_presets.request_for(db, "main", {"preset": "x"})
+        export_presets.export_arguments(db, "main", {"preset": "x"})

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from recorder.privacy.har_file import HarFile
+from recorder.building.network_log import HarFile
 from recorder.privacy.secret_values import Secrets
 
 LOGIN = """<title>Sign in</title><link rel=stylesheet href=/style.css>

@@ -10,7 +10,7 @@ import pytest
 
 from curator_web import create_app
 from curator_web.storage import disk_space
-from demotape.environment import metrics_token
+from demotape.environment import metrics_token, share_metrics
 from schemas import InputError
 from tests.support.curator.team_fixtures import add_people, signed_in
 
@@ -54,11 +54,12 @@ def test_numbers_are_for_who_has_the_token(tmp_path):
 def test_a_token_that_is_too_short_is_none(tmp_path, monkeypatch):
     monkeypatch.setenv("DEMOTAPE_METRICS_TOKEN", "short")
     with pytest.raises(InputError, match="16 characters"):
-        metrics_token(tmp_path)
+        metrics_token()
     monkeypatch.setenv("DEMOTAPE_METRICS_TOKEN", TOKEN)
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", "kept")
     (tmp_path / ".metrics" / "999999999").mkdir(parents=True)
-    assert metrics_token(tmp_path) == TOKEN
+    assert metrics_token() == TOKEN
+    share_metrics(tmp_path)
     assert os.listdir(tmp_path / ".metrics") == [str(os.getppid())]
 
 
