@@ -28,7 +28,6 @@ from .traffic.network import OpenRequests
 from .window_fitting import WindowFitting
 from .worlds import WORLD
 
-_LATE_FRAME_S = 3.0  # a frame may come so much later than it was painted
 _ARCHIVE_AFTER_IDLE_S = 0.6  # rest after which a page is saved as MHTML
 _FINAL_POLLS, _FINAL_POLL_INTERVAL_S = 10, 0.05  # of frames at the end, until they report nothing new
 _LATENCY_FACTOR = 2  # timeouts are at least so many times the last reply's latency: the machine is busy
@@ -256,7 +255,7 @@ class Tab(TabState):
             below = tuple(self._waiting[0]["path"])
             if message["snapshot"] and path != below and path == below[:len(path)]:
                 self.apply_snapshot(path, message["snapshot"], self._observer.seconds(
-                    message["time"] / 1000, message["id"].partition(":")[0]))
+                    message["time"] / 1000, message["id"].partition(":")[0], keeps_clock=True))
             if self.is_located(below):
                 self._hand_on()
         elif message["type"] != "snapshot" and not self.is_located(path):
@@ -306,7 +305,7 @@ class Tab(TabState):
     def _on_screencast(self, image: bytes, metadata: dict[str, Any], followed: bool) -> None:
         self._shown = metadata
         self._window.check_frame(metadata, self.facts["viewport"], self.zoom)
-        painted = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}", _LATE_FRAME_S)
+        painted = self._observer.seconds(metadata["timestamp"], f"frames of tab {self.number}")
         scale = metadata["pageScaleFactor"]
         self.paint(PaintedFrame(image, painted, scroll=(metadata["scrollOffsetX"], metadata["scrollOffsetY"]),
                                 size=(metadata["deviceWidth"] / scale, metadata["deviceHeight"] / scale),

@@ -5,6 +5,7 @@ Knows nothing of browsers: who reports hands over messages, frames, navigations 
 
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ from .network_log import NetworkLog
 from .page_events import PageEvents
 from .pauses import Pauses
 from .pending_screenshots import PendingScreenshots
-from .recording_clock import LATE, RecordingClock
+from .recording_clock import RecordingClock
 from .state_match import Criteria
 from .tab_state import TabState
 from .writer_thread import WriterThread
@@ -69,7 +70,7 @@ class RecordingBuilder:
         self._lost = LostValues(self.problems, lambda facts: self._writer_thread.submit(
             lambda: self._writer.update(**facts())))
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
-        self._page_events = PageEvents(self.seconds, self._lost)
+        self._page_events = PageEvents(partial(self.seconds, keeps_clock=True), self._lost)
         self._resources = LoadedResources()
         self._pauses = Pauses()
         self._lines = LiveList()
@@ -100,9 +101,9 @@ class RecordingBuilder:
         """Write down what only turns out while recording: which browser it is, that new pages are armed late."""
         self._writer_thread.submit(lambda: self._writer.update(**facts))
 
-    def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
-        """Wall clock in seconds to seconds of this recording (see `Clock.seconds`)."""
-        return self._clock.seconds(epoch, source, late)
+    def seconds(self, epoch: float, source: str | None = None, *, keeps_clock: bool = False) -> float:
+        """Wall clock in seconds to seconds of this recording (see `RecordingClock.seconds`)."""
+        return self._clock.seconds(epoch, source, keeps_clock=keeps_clock)
 
     @property
     def now(self) -> float:

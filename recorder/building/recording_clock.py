@@ -4,9 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
-_AHEAD = 0.25  # seconds by which no source can truly be ahead
-_LATE_AT_FIRST = 2.0  # seconds by which what a source says first may come late
-LATE = 60.0  # seconds by which what it says later may come late: a page may hang
+MAX_AHEAD_S = 0.25  # by which no source can truly be ahead; a clock that is set by less is not noticed
+MAX_LATE_S = 60.0  # by which a message may come late: a page may hang, or the machine be busy
 
 
 def steady() -> float:
@@ -29,13 +28,19 @@ def as_if_never_set(clock: Clock, epoch: float, source: str) -> float:
 
 
 class RecordingClock:
-    """`wall`: the time that sources tell, in seconds; `steady`: a clock that is never set."""
+    """`wall`: the time that sources report, in seconds, which people and programs may set; `steady`: one that nobody
+    sets. `max_first_late_s`: by which a source's first message may come late; less than MAX_LATE_S only where `wall`
+    does not show that it was set.
+    """
 
-    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = steady):
+    def __init__(self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = steady,
+                 max_first_late_s: float = MAX_LATE_S):
         self.start = wall()
-        self._steady = steady
+        self._wall, self._steady = wall, steady
         self._began = steady()
-        self._offsets: dict[str, float] = {}
+        self._max_first_late_s = max_first_late_s
+        self._settings = [0.0]  # by how much the wall clock was set since the start, in order, seconds
+        self._offsets: dict[str, float] = {}  # of the wall clock by which a source's times go, seconds
 
     @property
     def elapsed(self) -> float:
@@ -47,21 +52,39 @@ class RecordingClock:
         """The wall clock as it would be, had nobody set it."""
         return self.start + self._steady() - self._began
 
-    def seconds(self, epoch: float, source: str | None = None, late: float = LATE) -> float:
+    def seconds(self, epoch: float, source: str | None = None, *, keeps_clock: bool = False) -> float:
         """Wall-clock seconds to seconds of the recording.
 
-        `source` names who tells them: a document's times go by the clock as it was when the document began, a frame's
-        by the clock as it is. What a source says is compared with the time that it arrives; if it cannot be true,
-        that source's clock was set, and its times are corrected from then on.
+        `source` names who reports them, None for times of this clock's own `now`. With `keeps_clock` the source is a
+        document, whose times go by the clock as it was when it began; the times of others go by the clock as it is. A
+        time that cannot be true by any setting of the clock is of a clock that nobody here saw being set: the source's
+        times are corrected from then on.
         """
-        position = epoch - self.start - self._offsets.get(source or "", 0.0)
-        if source is not None:
-            skew = position - self.elapsed
-            late = late if source in self._offsets else min(late, _LATE_AT_FIRST)
-            wrong = skew > _AHEAD or skew < -late
-            self._offsets[source] = self._offsets.get(source, 0.0) + (skew if wrong else 0.0)
-            position -= skew if wrong else 0.0
-        return max(0.0, round(position, 4))
+        if source is None:
+            return max(0.0, round(epoch - self.start, 4))
+        self._notice_setting()
+        known = self._offsets.get(source)
+        offset = known if known is not None and keeps_clock and self._lateness(epoch, known) >= -MAX_AHEAD_S else \
+            self._likely_offset(epoch, known)
+        lateness = self._lateness(epoch, offset)
+        if not -MAX_AHEAD_S <= lateness <= (self._max_first_late_s if known is None else MAX_LATE_S):
+            offset -= lateness
+        self._offsets[source] = offset
+        return max(0.0, round(epoch - self.start - offset, 4))
+
+    def _notice_setting(self) -> None:
+        offset = self._wall() - self.now
+        if abs(offset - self._settings[-1]) > MAX_AHEAD_S:
+            self._settings.append(offset)
+
+    def _likely_offset(self, epoch: float, known: float | None) -> float:
+        """The setting of the clock by which a time has come with the least delay, but not before it was reported."""
+        settings = self._settings if known is None else [*self._settings, known]
+        possible = [offset for offset in settings if self._lateness(epoch, offset) >= -MAX_AHEAD_S]
+        return min(possible, key=lambda offset: self._lateness(epoch, offset), default=self._settings[-1])
+
+    def _lateness(self, epoch: float, offset: float) -> float:
+        return self.elapsed - (epoch - self.start - offset)
 
 
 class SleepWatch:

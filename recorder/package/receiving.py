@@ -38,6 +38,7 @@ from schemas.types.package import (
 from .package_file import Package
 
 _DRAIN_EVERY = 16  # lines after which the writer is waited for, so that little stands in memory
+_MAX_FIRST_LATE_S = 2.0  # by which a document's first message may come late; more: its clock was set
 _FRAME_LATE = 0.002  # seconds by which a frame's time may be too late
 _PAINTS = 1.0  # seconds in which a page that has changed is painted, however busy the machine
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
@@ -147,7 +148,8 @@ class _Receiver:
         self._now = source.manifest["started_at"]
         self.builder = RecordingBuilder(
             directory, source.manifest["task"], {"from": "extension"}, still=0.0, switching=False,
-            clock=lambda: RecordingClock(wall=lambda: self._now, steady=lambda: self._now))
+            clock=lambda: RecordingClock(wall=lambda: self._now, steady=lambda: self._now,
+                                         max_first_late_s=_MAX_FIRST_LATE_S))
         self._pictures: dict[int, PictureLine] = {}
         self._committed: dict[str, float] = {}  # document -> when it took the place of the one before, wall clock
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event

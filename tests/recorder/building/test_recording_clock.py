@@ -32,11 +32,12 @@ def test_times_stay_monotone_when_the_clock_is_set(set_by):
             machine.offset += set_by
             second_document = machine.wall() - (machine.steady - 100)  # opened by the new clock
         document = first_document if second < 4 else second_document
-        told.append(clock.seconds(document + machine.steady - 100, f"document {document}"))
-        told.append(clock.seconds(machine.wall() - 0.01, "frames", late=3))
+        told.append(clock.seconds(document + machine.steady - 100, f"document {document}", keeps_clock=True))
+        told.append(clock.seconds(machine.wall() - 0.01, "frames"))
         assert told[-2] == pytest.approx(second, abs=0.02) and told[-1] == pytest.approx(second, abs=0.05)
         assert clock.elapsed == pytest.approx(second)
-        assert clock.seconds(first_document + second, f"document {first_document}") == pytest.approx(second)
+        again = clock.seconds(first_document + second, f"document {first_document}", keeps_clock=True)
+        assert again == pytest.approx(second)
 
 
 def test_what_a_hanging_page_tells_late_keeps_its_time():
@@ -44,10 +45,31 @@ def test_what_a_hanging_page_tells_late_keeps_its_time():
     clock = RecordingClock(machine.wall, lambda: machine.steady)
     start = machine.wall()
     machine.pass_(1)
-    assert clock.seconds(start + 1, "document") == 1
+    assert clock.seconds(start + 1, "document", keeps_clock=True) == 1
     machine.pass_(30)
-    assert clock.seconds(start + 2, "document") == 2
-    assert clock.seconds(start + 31, "document") == 31
+    assert clock.seconds(start + 2, "document", keeps_clock=True) == 2
+    assert clock.seconds(start + 31, "document", keeps_clock=True) == 31
+
+
+@pytest.mark.parametrize("set_by", [0, 20, -20])
+def test_a_first_message_that_a_busy_machine_delays_keeps_its_time(set_by):
+    machine = Machine()
+    clock = RecordingClock(machine.wall, lambda: machine.steady)
+    machine.pass_(1)
+    machine.offset += set_by
+    assert clock.seconds(machine.wall(), "frames") == pytest.approx(1)
+    opened = machine.wall()
+    machine.pass_(8)
+    assert clock.seconds(opened + 0.5, "document", keeps_clock=True) == pytest.approx(1.5)
+    assert clock.seconds(opened + 8, "document", keeps_clock=True) == pytest.approx(9)
+
+
+def test_another_machines_clock_is_corrected_where_it_is_ahead():
+    machine = Machine()
+    clock = RecordingClock(machine.wall, lambda: machine.steady)
+    for second in range(1, 4):
+        machine.pass_(1)
+        assert clock.seconds(machine.wall() + 5, "document", keeps_clock=True) == pytest.approx(second)
 
 
 def test_sleep_is_told_once():
