@@ -14,7 +14,6 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, NoSuch
 from sqlalchemy.orm import Session
 
 from curator_web.errors import InputError
-from pipeline import extras
 from schemas.files import reason
 
 from . import outages, timeouts
@@ -136,6 +135,8 @@ def open_database(url: str, prepare: Callable[[Connection], None] | None = None)
         raise InputError("--db: not a database URL; use sqlite:///FILE or postgresql+psycopg://…") from None
     except ModuleNotFoundError as error:
         if error.name and error.name.partition(".")[0] == "psycopg":
+            from pipeline import extras  # here only: migrations need nothing of the app
+
             raise InputError(extras.hint("postgresql")) from None
         raise InputError(f"--db: this database requires the Python package {error.name}; install it") from None
     except DBAPIError as error:
