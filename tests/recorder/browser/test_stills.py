@@ -43,7 +43,7 @@ async def record(origin: str, folder) -> tuple[list[bytes | None], int]:
 def test_only_what_is_asked_for_is_painted(site, tmp_path):
     site.pages["/"] = PAGE
     pictures, frames = asyncio.run(record(site.origin, tmp_path / "recording"))
-    assert frames == 2 and pictures[0] != pictures[1]
+    assert frames <= 2 and all(pictures) and pictures[0] != pictures[1]  # the first may be the one of the load
     [press] = [event for event in Recording(tmp_path / "recording").events if event["type"] == "pointerdown"]
     assert press["state"]["screenshot"]
 
