@@ -59,10 +59,18 @@ function planesOf(format) {
 // Without a graphics card Chrome makes the frames by ITU-R BT.601 and says that it was BT.709; with one it says the truth.
 const BT601 = { matrix: "smpte170m", primaries: "bt709", transfer: "bt709", fullRange: false };
 let colours = null; // what the frames truly are, once that is known
+const likelyColours = paintsInSoftware() ? BT601 : null; // until then
 const COMPARED = { width: 64, height: 36 }; // pixels
 const TELLING = 200; // difference of the two readings, over all pixels, from which they can be told apart
 
 const UNLIKE = 60_000; // difference from which the two are not of the same moment
+
+/** Whether Chrome paints without a graphics card, as far as a page can see. */
+function paintsInSoftware() {
+  const context = new OffscreenCanvas(1, 1).getContext("webgl");
+  const { UNMASKED_RENDERER_WEBGL } = context?.getExtension("WEBGL_debug_renderer_info") ?? {};
+  return !context || /swiftshader|llvmpipe|software/i.test(context.getParameter(UNMASKED_RENDERER_WEBGL ?? context.RENDERER));
+}
 
 /** Learn from a true picture of the same moment how to read the colours of frames; returns whether it could be told. */
 export async function learnColours(copy, blob) {
@@ -87,7 +95,7 @@ function smallOf(image) {
 }
 
 /** The copy as a VideoFrame; to be closed. */
-export function shown(copy, timestamp = 0, colorSpace = colours ?? copy.colorSpace) {
+export function shown(copy, timestamp = 0, colorSpace = colours ?? likelyColours ?? copy.colorSpace) {
   return new VideoFrame(copy.bytes, {
     format: copy.format, codedWidth: copy.width, codedHeight: copy.height, layout: copy.layout, timestamp,
     colorSpace: /^(I420|NV12)/.test(copy.format) ? colorSpace : copy.colorSpace,

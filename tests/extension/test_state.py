@@ -34,3 +34,18 @@ def test_colours_are_true_however_early_the_hand_is_and_however_soon_all_ends(ch
     (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
     blue, green, red = of_recorder.picture(session, turn)[400, 300]
     assert abs(int(green) - 200) < 8 and blue < 8 and red < 8
+
+
+GREEN_BY_BT601 = """async () => {
+  const { drawn } = await import("/offscreen/pixels.js");
+  const bytes = new Uint8Array([117, 117, 117, 117, 70, 54]); // rgb(0, 200, 0), which is 2 by 2 pixels large
+  const layout = [{ offset: 0, stride: 2 }, { offset: 4, stride: 1 }, { offset: 5, stride: 1 }];
+  const colorSpace = { matrix: "bt709", primaries: "bt709", transfer: "bt709", fullRange: false };
+  const canvas = drawn({ bytes, layout, format: "I420", width: 2, height: 2, colorSpace }, 2, 2);
+  return Array.from(canvas.getContext("2d").getImageData(0, 0, 1, 1).data.slice(0, 3));
+}"""
+
+
+def test_frames_painted_without_a_graphics_card_are_read_by_bt601_before_colours_are_compared(chrome):
+    red, green, blue = chrome.runner.run(chrome.panel.page.evaluate(GREEN_BY_BT601))
+    assert abs(green - 200) < 8 and red < 8 and blue < 8
