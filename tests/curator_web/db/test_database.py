@@ -1,5 +1,7 @@
 """The review app's database, new, migrated or unusable, and its secret."""
 
+import importlib
+import pkgutil
 import sqlite3
 import stat
 import subprocess
@@ -9,6 +11,7 @@ import threading
 import pytest
 from sqlalchemy import inspect, text
 
+from curator_web.db import models
 from curator_web.db.database import MIGRATIONS, newest_revision, open_database
 from curator_web.db.models.core import Base, Demonstration
 from curator_web.demonstrations.library.library import current, import_recording
@@ -41,6 +44,8 @@ def test_new_and_existing_databases_are_migrated(tmp_path):
 def test_migrations_make_what_the_models_say(tmp_path):
     from alembic.autogenerate import compare_metadata
     from alembic.migration import MigrationContext
+    for module in pkgutil.iter_modules(models.__path__, f"{models.__name__}."):
+        importlib.import_module(module.name)
     with open_database(f"sqlite:///{tmp_path / 'd.db'}").engine.connect() as connection:
         options = {"include_name": lambda name, kind, _: not (kind == "table" and "trigrams" in name)}  # SQLite's own
         assert compare_metadata(MigrationContext.configure(connection, opts=options), Base.metadata) == []
