@@ -54,8 +54,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if not (config.option.all or any("::" in argument for argument in config.args)):
         left_out = {item for item in items if item.get_closest_marker("slow") or _needs_no_postgresql(item)}
         if [Path(argument).resolve() for argument in config.args] == [ROOT / "tests"]:  # nothing was named
-            costly = [item for item in items if item.get_closest_marker("costly") and item not in left_out]
-            left_out |= {item for number, item in enumerate(costly) if rotation.is_out_of_turn(number)}
+            left_out |= rotation.out_of_turn([item for item in items if item not in left_out])
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     items.sort(key=lambda item: next((number for number, name in enumerate(LONGEST)
@@ -71,7 +70,6 @@ def _needs_no_postgresql(item: pytest.Item) -> bool:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "slow: run by `make test-all` only")
-    config.addinivalue_line("markers", "costly: of a module: `make test` runs a third of it, in rotation by the commit")
     config.addinivalue_line("markers", "postgresql: of a module: `make test` runs it on PostgreSQL, too")
     config.addinivalue_line("markers", "chromium: of a module: needs all of Chromium, not its headless shell")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell; inherited

@@ -29,8 +29,6 @@ from schemas.chromium import find_chromium
 from tests.support.curator.curator_fixtures import serving
 from tests.support.processes.wheel import checkout, installed, run, wheel
 
-pytestmark = pytest.mark.costly
-
 __all__ = ["checkout", "installed", "wheel"]
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"

@@ -24,8 +24,6 @@ from tests.support.samples import recording_fixtures
 from tests.support.samples.recording_fixtures import EVENTS, STARTED_AT, write_recording
 from tests.support.samples.sounds import spoken, track, video_with
 
-pytestmark = pytest.mark.costly
-
 __all__ = ["tried", "warmed"]
 
 IRC = """[14:30:02] <Ann> Find lamps please

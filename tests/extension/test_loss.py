@@ -31,8 +31,6 @@ from tests.support.chrome import ARGUMENTS, Chrome, Panel, extension_id
 from tests.support.samples.sessions import painted
 from tests.support.waiting import wait_until_async
 
-pytestmark = pytest.mark.costly
-
 
 def lines_of(package: Path) -> list[dict]:
     with zipfile.ZipFile(package) as archive:

@@ -16,8 +16,6 @@ from tests.support import chrome as browsers
 from tests.support.samples.sessions import painted
 from tests.support.waiting import wait_until_async
 
-pytestmark = pytest.mark.costly
-
 PAGE = """<!DOCTYPE html><title>Shop</title><body style="margin:0"><button id=buy>Buy tea</button>
 <label>Name <input id=n></label><label>Password <input id=p type=password></label>"""
 STATE = re.compile("^Recording$")

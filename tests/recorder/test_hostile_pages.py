@@ -11,8 +11,6 @@ from pipeline.pages.dom import flatten
 from pipeline.verify import verify
 from tests.support.samples.sessions import painted
 
-pytestmark = pytest.mark.costly
-
 ODD_PAGE = """<!DOCTYPE html><meta charset=utf-8><title>x</title><p id=p style='height:40px'>Text</p>
 <input id=i><a id=a>Link</a><form id=f><input name=attributes><input name=parentNode></form><div id=d></div><script>
 const texts = TEXTS, [p, i, a, d] = ['p', 'i', 'a', 'd'].map(id => document.getElementById(id));

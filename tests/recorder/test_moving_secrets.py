@@ -9,8 +9,6 @@ import pytest
 
 from tests.support.rotation import alternated
 
-pytestmark = pytest.mark.costly
-
 LIME, SECRET = (0, 255, 0), "xylophone-4711"  # nothing but the field has this colour
 HEAD = ("<!DOCTYPE html><style>#p, .p { background: lime; border: 0; font: 30px monospace; width: 300px; height: 50px;"
         " position: relative; outline: 0 }</style><body style='height:4000px'><div id=above></div>"

@@ -1,15 +1,15 @@
-"""Tables and modules of which `make test` runs a rotating part, and `make test-all` everything."""
+"""Tables and costly tests of which `make test` runs a rotating part, and `make test-all` everything."""
 
 import subprocess
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Any
 
 import pytest
 
 from tests.support.checkout import ROOT
+from tests.support.processor_time import COSTLY_TESTS
 
-PARTS = 3  # of a module marked `costly`, of which `make test` runs one
+PARTS = 3  # of the costly tests, of which `make test` runs one
 
 
 def alternated(rows: Iterable[Any], ways: Sequence[Any]) -> list[Any]:
@@ -18,12 +18,10 @@ def alternated(rows: Iterable[Any], ways: Sequence[Any]) -> list[Any]:
             for number, row in enumerate(rows) for index, way in enumerate(ways)]
 
 
-def is_out_of_turn(number: int) -> bool:
-    """Whether a costly module's test, counted from 0, is left to other commits: the same ones for the same commit."""
-    return number % PARTS != _turn()
-
-
-@cache
-def _turn() -> int:
+def out_of_turn(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Costly tests that are left to other commits: two of three, the same ones for the same commit."""
+    functions = set(COSTLY_TESTS.read_text(encoding="utf-8").split())
+    costly = [item for item in items if item.nodeid.partition("[")[0] in functions]
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-    return int(commit.strip() or "0", 16) % PARTS
+    turn = int(commit.strip() or "0", 16) % PARTS
+    return {item for number, item in enumerate(costly) if number % PARTS != turn}

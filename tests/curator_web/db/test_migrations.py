@@ -16,7 +16,7 @@ from curator_web.users import add_user
 from tests.support.checkout import ROOT
 from tests.support.curator.old_databases import CHAT, DEMONSTRATION, ID, KEPT, LABEL, TOKEN, TYPING, fill
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.costly]
+pytestmark = pytest.mark.postgresql
 
 FROZEN = "curator_web.db.migrations.frozen"
 REVISIONS = sorted(path.name[:4] for path in (MIGRATIONS / "versions").rglob("[0-9]*.py"))

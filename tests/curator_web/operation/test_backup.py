@@ -30,7 +30,7 @@ from tests.support.curator.curator_fixtures import filmed_recording, make_record
 from tests.support.curator.team_fixtures import add_people, signed_in
 from tests.support.services.s3_services import BUCKET
 
-pytestmark = [pytest.mark.postgresql, pytest.mark.costly]
+pytestmark = pytest.mark.postgresql
 
 NOW = datetime(2025, 5, 6, 7, 8, 9, 123456, UTC)
 NEWEST = "0024"

@@ -37,8 +37,6 @@ from tests.support.services.s3_services import BUCKET, KEYS, Proxy, client, obje
 from tests.support.services.wires import Wire
 from tests.support.waiting import wait_until
 
-pytestmark = pytest.mark.costly
-
 CHUNK = 400
 
 

@@ -32,8 +32,6 @@ from tests.support.samples.recording_fixtures import STARTED_AT, element
 from tests.support.samples.recording_fixtures import state as made_up_state
 from tests.support.services.site import Site
 
-pytestmark = pytest.mark.costly
-
 PAGE = """<!DOCTYPE html><body style="margin:0;font:18px sans-serif"><h1>Shop</h1><button id=b>More</button>
 <div id=list></div><script>
 let n = 0;

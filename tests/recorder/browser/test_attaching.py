@@ -17,7 +17,7 @@ from recorder.browser import launch
 from schemas.chromium import find_chromium
 from tests.support.samples.sessions import click_in, painted
 
-pytestmark = [pytest.mark.chromium, pytest.mark.costly]  # process per site, cache of pages
+pytestmark = pytest.mark.chromium  # process per site, cache of pages
 
 SECRET = "swordfish-4711"
 FORM = "<input type=password id=p><button id=b onclick=\"history.pushState({}, '', '?q=' + p.value)\">Go</button>"

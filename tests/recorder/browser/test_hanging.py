@@ -12,8 +12,6 @@ from recorder import Recorder, Recording
 from recorder.browser import launch, session, tab
 from schemas.chromium import find_chromium, sandbox_arguments
 
-pytestmark = pytest.mark.costly
-
 PAGE = """<!DOCTYPE html><title>Hangs</title><button id=one onclick="textContent = 'done'">one</button>
 <button id=two onclick="for (;;) {}">two</button>"""
 LONG = 90  # seconds; it takes a tenth of that

@@ -12,8 +12,6 @@ from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
 from tests.support.samples.sessions import painted
 
-pytestmark = pytest.mark.costly
-
 BUTTONS, SIZE = 40, {"width": 800, "height": 600}
 ORDER = (30, 3, 22, 39, 11, 0, 35, 17)
 

@@ -23,8 +23,6 @@ from schemas import InputError
 from tests.conftest import painted
 from tests.support.waiting import wait_until_async
 
-pytestmark = pytest.mark.costly
-
 # What a page can see of itself: its whole DOM as text, and every name on its window.
 SERIALISE = """() => [new XMLSerializer().serializeToString(document),
     [...document.querySelectorAll('*')].map(e => Object.keys(e).join()).join('|'),

@@ -19,7 +19,7 @@ from schemas.chromium import find_chromium
 from tests.support.samples.sessions import click_in, painted
 from tests.support.samples.traps import closed_root_found
 
-pytestmark = [pytest.mark.chromium, pytest.mark.costly]  # zoom by an extension, native controls
+pytestmark = pytest.mark.chromium  # zoom by an extension, native controls
 
 
 def picture(session, turn) -> np.ndarray:

@@ -12,8 +12,6 @@ from replay.running.acting import Actor
 from replay.running.pictures import Pictures
 from replay.running.timers import inspection_times
 
-pytestmark = pytest.mark.costly
-
 COUNTING = """<!DOCTYPE html><title>Counting</title><button>Begin</button><p>0 seconds</p><script>
 let seconds = 0;
 document.querySelector("button").onclick = () =>

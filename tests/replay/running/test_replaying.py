@@ -26,8 +26,6 @@ from replay.running import running
 from replay.running.proof import proof_of
 from tests.replay.office import Office
 
-pytestmark = pytest.mark.costly
-
 COMMAND = Path(sys.executable).parent / "demotape"
 PASSWORD = "Engine-1843-x"
 

@@ -32,8 +32,6 @@ from tests.support.curator.populated import populate
 from tests.support.curator.team_fixtures import ANN, BOB, LEA, PASSWORD, VAL, add_people
 from tests.support.samples.packages import pack
 
-pytestmark = pytest.mark.costly
-
 PAGES = {
     "list": "/", "found": "/?status=draft&sort=turns", "none": "/?search=zebra",
     "review": "/demonstrations/rec-1?turn=t3", "pictures": "/demonstrations/rec-1?turn=t3&view=pictures",

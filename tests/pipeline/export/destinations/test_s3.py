@@ -20,8 +20,6 @@ from schemas import DemotapeError, InputError
 from tests.support.samples.recording_fixtures import STARTED_AT, make_demonstration, write_recording
 from tests.support.services.s3_services import BUCKET, KEYS, Proxy, client, moto_with_users, objects, s3rver
 
-pytestmark = pytest.mark.costly
-
 KILLS, ALL_KILLS = 2, 10  # of each of two formats: in `make test`, in `make test-all`
 
 
