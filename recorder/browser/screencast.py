@@ -25,7 +25,7 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any
 
-from recorder.devtools.sessions import Session
+from recorder.devtools.sessions import ProtocolError, Session
 
 _UNACKNOWLEDGED = 2  # frames that the browser sends without an acknowledgement
 _AHEAD = 15  # acknowledgements given in advance, so that it sends on when this machine is busy
@@ -42,6 +42,7 @@ _HESITATES = 0.03  # seconds from somebody's move to a look, in which what they 
 _COMES = 2.0  # seconds that a frame may take
 _OLD, _TOO_OLD = 0.5, 0.95  # seconds after which one is begun anew, and after which the browser may see an animation
 _BEAT = 0.3  # seconds between frames in which it sees none
+_STILL_ATTEMPTS, _STILL_RETRY_INTERVAL_S = 5, 0.1  # to have a page painted, where the browser refuses
 _MAX_UNCHANGED_FRAMES = 3  # looks that show the same, after which a page rests
 
 
@@ -92,7 +93,15 @@ class Screencast:
             self._spawn(self._expect(self._starts, patience))
 
     async def still(self) -> bytes:
-        """What the page shows, painted anew, as a PNG file."""
+        """What the page shows, painted anew, as a PNG file. Raises ProtocolError where the browser refuses it again and
+        again, not only for a page that has just come."""
+        for _ in range(_STILL_ATTEMPTS - 1):
+            with suppress(ProtocolError):
+                return await self._capture()
+            await asyncio.sleep(_STILL_RETRY_INTERVAL_S)
+        return await self._capture()
+
+    async def _capture(self) -> bytes:
         shot = await self._session.send("Page.captureScreenshot", {"format": "png", "optimizeForSpeed": True})
         return base64.b64decode(shot["data"])
 
