@@ -3,7 +3,7 @@
 `python -m benchmarks.label_studio.import_export [--installed DIR]` exports the kept recording, installs Label Studio
 from PyPI into an environment of its own below --installed, and serves it with the export as its folder of local files.
 Over its HTTP API a project gets `label_config.xml` and a storage of `images`, `train.json` is imported as a file, and
-what is there then is held against the file: tasks, predictions, and the bytes of every picture. The import takes
+what it then holds is compared with the file: tasks, predictions, and the bytes of every picture. The import takes
 predictions that do not fit the labelling interface, too: Label Studio's SDK, which comes with it, checks those. Ends
 with one line of JSON; exit code 1 if anything differs. Two minutes the first time.
 """

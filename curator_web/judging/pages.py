@@ -93,7 +93,7 @@ def ask(demonstration_id: str) -> str:
     """Whether a task was done, asked as a judge is asked."""
     db, caller = services().db, account()
     return render_template("work/judging_label.html", standing=labelling.labelling_progress(db, caller),
-                           asked=labelling.labelling_question(db, services().store, demonstration_id, caller))
+                           question=labelling.labelling_question(db, services().store, demonstration_id, caller))
 
 
 @blueprint.post("/<demonstration_id>")
