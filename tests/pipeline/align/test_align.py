@@ -104,7 +104,7 @@ def test_speech_is_put_on_the_recordings_clock(session, filmed, tmp_path):
     assert [turn["id"] for turn in acting({"turns": turns})] and len(spoken) == len(times)
 
 
-def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
+def test_late_screenshots_are_replaced_and_marked(session, filmed, tmp_path):
     video, times = filmed(MEETING)
     faults = copy(session, tmp_path / "r", late=True)
     result = CliRunner().invoke(main, ["process", str(tmp_path / "r"), "--video", str(video)])
@@ -112,11 +112,14 @@ def test_late_screenshots_are_put_right_and_told(session, filmed, tmp_path):
     recording = Recording(tmp_path / "r")
     turns = acting(json.loads(recording.layout.demonstration.read_text()))
     found = Counter()
-    check_pictures(turns, faults, recording, MEETING, times, found, verbose=True)
+    for turn in turns:
+        wrong_before = found["pictures"] - found["pictures_right"]
+        check_pictures([turn], faults, recording, MEETING, times, found, verbose=True)
+        # A picture that is at a frame's very edge, or of a machine too busy to film, may be left, but is never sure.
+        assert found["pictures"] - found["pictures_right"] == wrong_before or turn["state"]["confidence"] < 0.5
     assert found["pictures_late"] >= CLICKS // 2 - 1
-    assert found["pictures_right"] >= found["pictures"] - 1  # one may stand at a frame's very edge
+    assert found["late_put_right"] >= found["pictures_late"] - 2
     replaced = [turn for turn in turns if "screenshot_source" in turn["state"]]
-    assert len(replaced) >= found["pictures_late"] - 2
     for turn in replaced:
         assert turn["state"]["screenshot_taken"] == faults[turn["id"]].late
         assert "replaced-screenshot" in {check["kind"] for check in turn["checks"]}
