@@ -27,6 +27,7 @@ class NewEvent(TypedDict):
     gesture: int | None
     target: Element | None
     data: EventData
+    trusted: NotRequired[bool]
     state: NotRequired[State | None]
 
 

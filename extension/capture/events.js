@@ -1,39 +1,36 @@
 // Receives every trusted event before the page does, and sends it with the state before its effect; also synthetic
 // events of a driver if the recorder can detect them (driven.js).
 //
-// A gesture is what the hand does at once: a press of a button with its click, a key with the text it enters, a turn
-// of the wheel. Its first event carries the snapshot; the events that follow from it name it and carry none.
+// The first event of a gesture (gestures.js) carries the snapshot; the others name it and carry none.
 "use strict";
 
 demotape.events = (function () {
-  const WHEEL_GAP = 400; // ms without a wheel event that end a turn of the wheel
-  const SCROLL_EVERY = 100; // ms between scroll events of one element
-  const GESTURE_SETTLE_MS = 150; // ms after a gesture in which the page reacts to it
-  const HOVER_IDLE_MS = 350; // ms that the pointer must rest for a hover
-  const HOVER_SNAPSHOT_EVERY = 120; // ms between snapshots of a sweeping pointer
-  const HOVER_CAPTURE_MS = 30; // ms from its coming over something to one: who presses at once is not kept waiting
   const TEXT_LIMIT = 20000;
   const LEADING = "a[href]:not([href^='#']), area[href], form button:not([type=button]), form input[type=submit]";
   const ENTERED = `${LEADING}, form input`;
 
-  const { own, idleSnapshot } = demotape;
+  const { own, gestures, typing, scrolling, hovering } = demotape;
   const { send, attempt } = demotape.sending;
 
   const modifiers = (event) =>
     ["Alt", "Control", "Meta", "Shift"].filter((name) => event.getModifierState?.(name));
 
-  /** Send the first event of a gesture with the frame group's snapshot; `set`: a control that has its new value already. */
-  function begin(type, event, element, data, set = null) {
+  /**
+   * Send the first event of a gesture with the frame group's snapshot; `set`: a control that has its new value already;
+   * `atRest`: the page has changed already, as the browser or the page acts before it tells.
+   */
+  function begin(kind, event, element, data, { set = null, atRest = false } = {}) {
     const { shared } = demotape;
+    attempt(() => shared.pendingText?.flush());
     const scrolled = attempt(() => demotape.paintTracking.findScrolls(element), 0);
-    const snapshot = set ? attempt(() => demotape.snapshot.takeWithOldValue(set)) : snapshotNow();
+    const snapshot = atRest ? demotape.idleSnapshot.beforeNow().snapshot : set
+      ? attempt(() => demotape.snapshot.takeWithOldValue(set)) : attempt(demotape.snapshot.take);
     const shown = attempt(() => demotape.paintTracking.targetPainting(element, scrolled));
-    shared.gesture = send(type, event, element, data, { snapshot, gesture: null, shown });
-    shared.gestureType = type;
+    shared.gesture = send(event.type, event, element, data, { snapshot, shown });
     if (shown) attempt(() => demotape.paintTracking.follow(shared.gesture, shown, element));
+    hovering.forget();
+    return gestures.begin(kind, shared.gesture, element);
   }
-
-  const snapshotNow = () => attempt(demotape.snapshot.take);
 
   /** The innermost element that an event is about, also inside shadow roots. */
   function targetOf(event) {
@@ -83,7 +80,7 @@ demotape.events = (function () {
 
   function valueData(element) {
     const { localName } = own(element);
-    if (localName === "input" && element.type === "file") {
+    if (gestures.isFileInput(element)) {
       return { files: Array.from(element.files, (file) => file.name) };
     }
     if (localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
@@ -93,7 +90,9 @@ demotape.events = (function () {
     if (secret) demotape.secrets.report(element);
     const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
     if (localName !== "select") return data;
-    return { ...data, label: Array.from(element.selectedOptions, (option) => option.label).join(", ") };
+    const chosen = Array.from(element.selectedOptions, ({ label, value }) => ({ label, value }));
+    const label = chosen.map((option) => option.label).join(", ");
+    return { ...data, label, ...(element.multiple ? { chosen_values: chosen.map((option) => option.value) } : {}) };
   }
 
   function selectedText(element) {
@@ -104,83 +103,10 @@ demotape.events = (function () {
     return String(getSelection() ?? "");
   }
 
-  const wheel = { last: -Infinity };
-  function onWheel(event) {
-    const fresh = event.timeStamp - wheel.last > WHEEL_GAP;
-    wheel.last = event.timeStamp;
-    if (!fresh) return;
-    // The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since.
-    const { shared } = demotape;
-    attempt(demotape.snapshotCache.update);
-    const { snapshot, version, capturedAt } = idleSnapshot.lastSeen;
-    const atRest = snapshot && version === shared.version;
-    const seen = atRest ? snapshot : snapshotNow();
-    const data = { ...point(event), modifiers: modifiers(event) };
-    const extras = { snapshot: seen, gesture: null, shown: demotape.paintTracking.documentPainting(atRest ? capturedAt : undefined) };
-    shared.gesture = send("wheel", event, targetOf(event), data, extras);
-    shared.gestureType = "wheel";
-    forgetHover();
-  }
-
-  const lastScroll = new WeakMap();
-  function onScroll(event) {
-    const element = targetOf(event);
-    demotape.shared.scrolled.add(element);
-    demotape.paintTracking.scrolled(element);
-    if (event.type === "scroll" && event.timeStamp - (lastScroll.get(element) ?? -Infinity) < SCROLL_EVERY) return;
-    lastScroll.set(element, event.timeStamp);
-    if (event.type === "scrollend") demotape.snapshotCache.scheduleWarming(); // look at it again at rest
-    send("scroll", event, element, { scroll: { x: own(element).scrollLeft, y: own(element).scrollTop } });
-  }
-
-  const hover = { cancel: null, cancelCapture: null, cancelRefresh: null, stale: 0, target: null };
-  /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
-  function onPointerMove(event) {
-    if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
-    hover.target = event.target;
-    hover.cancel?.();
-    const target = demotape.elements.describe(targetOf(event));
-    const { snapshot } = idleSnapshot.lastSeen;
-    const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : idleSnapshot.capture();
-    const data = { ...pointerData(event), button: 0 };
-    const painting = demotape.paintTracking.documentPainting(idleSnapshot.lastSeen.capturedAt);
-    hover.cancel = demotape.later(() => attempt(() => onPointerIdle(event, target, data, before, painting)), HOVER_IDLE_MS);
-    hover.cancelCapture ??= demotape.later(captureUnderPointer, HOVER_CAPTURE_MS);
-  }
-
-  /** Look at the page with the pointer where it is: the state before it moves on. */
-  function captureUnderPointer() {
-    hover.cancelCapture = null;
-    if (demotape.now() - idleSnapshot.lastSeen.capturedAt > HOVER_SNAPSHOT_EVERY) attempt(idleSnapshot.capture);
-  }
-
-  /** The pointer rests: a hover, if the page shows something else than before. */
-  function onPointerIdle(event, target, data, before, painting) {
-    if (shown(idleSnapshot.capture()) === shown(before)) return;
-    send("hover", event, null, { ...data, changed: true }, { snapshot: before, gesture: null, target, shown: painting });
-  }
-
-  /** A gesture makes what was seen before it stale. A timer that runs already is left: each costs the person's time. */
-  function forgetHover() {
-    for (const cancel of [hover.cancel, hover.cancelCapture]) cancel?.();
-    hover.cancel = hover.cancelCapture = null;
-    idleSnapshot.lastSeen.snapshot = null;
-    hover.stale = performance.now();
-    hover.cancelRefresh ??= demotape.later(refresh, GESTURE_SETTLE_MS);
-  }
-
-  function refresh() {
-    const wait = hover.stale + GESTURE_SETTLE_MS - performance.now();
-    hover.cancelRefresh = wait > 0 ? demotape.later(refresh, wait) : null;
-    if (wait <= 0) attempt(idleSnapshot.capture);
-  }
-
-  const shown = ({ rows }) => rows.filter((row) => row.visible).map((row) => row.entry.uid).join();
-
   function onClipboard(event) {
     const element = targetOf(event);
     const text = event.type === "paste" ? pastedText(event, element) : selectedText(element);
-    send(event.type, event, element, { text: text.slice(0, TEXT_LIMIT) });
+    sendOrBegin("text", event, element, { text: text.slice(0, TEXT_LIMIT) });
   }
 
   function pastedText(event, element) {
@@ -195,54 +121,167 @@ demotape.events = (function () {
   }
 
   const HANDLERS = {
-    pointerdown: (event) => {
-      forgetHover();
-      const element = targetOf(event);
-      begin("pointerdown", event, element, pointerData(event));
-      if (own(element)?.closest(LEADING)) noteLeading();
+    pointerdown: onPointerDown,
+    pointerup: (event) => {
+      onPointer(event);
+      gestures.endPointer();
     },
-    pointerup: (event) => send("pointerup", event, targetOf(event), pointerData(event)),
     click: onClick, dblclick: onClick, auxclick: onClick, contextmenu: onClick,
-    keydown: (event) => {
-      forgetHover();
-      const element = targetOf(event);
-      if (event.repeat) send("keydown", event, element, keyData(event, element));
-      else begin("keydown", event, element, keyData(event, element));
-      if (event.key === "Enter" && own(element)?.closest(ENTERED)) noteLeading();
-    },
-    // Text that no key brings: dictation, an input method, a menu of the browser.
-    beforeinput: (event) => {
-      const fromKeys = ["keydown", "beforeinput"].includes(demotape.shared.gestureType);
-      if (!fromKeys) begin("beforeinput", event, targetOf(event), { input_type: event.inputType });
-    },
+    keydown: onKeyDown,
+    keypress: () => gestures.extendKey(),
+    keyup: () => gestures.endKey(),
+    compositionend: () => gestures.endAfterTask(gestures.activeOf("text")),
+    // Text that no key brings: dictation, an input method, a menu of the browser, a driver.
+    beforeinput: (event) => sendOrBegin("text", event, targetOf(event), { input_type: event.inputType }, false),
     input: (event) => onValue(event, { input_type: event.inputType ?? "" }),
     change: (event) => onValue(event, {}),
-    submit: (event) => send("submit", event, targetOf(event), {}),
+    submit: (event) => {
+      const element = targetOf(event);
+      send("submit", event, element, {}, { gesture: gestures.ownerOf(event, element) ?? demotape.shared.gesture });
+    },
     copy: onClipboard, cut: onClipboard, paste: onClipboard,
-    dragstart: (event) => send("dragstart", event, targetOf(event), point(event)),
-    drop: (event) => send("drop", event, targetOf(event), point(event)),
-    wheel: onWheel, scroll: onScroll, scrollend: onScroll,
-    pointermove: onPointerMove,
+    dragstart: onPointer, dragend: (event) => {
+      onPointer(event);
+      gestures.endPointer();
+    },
+    drop: onDrop,
+    wheel: scrolling.onWheel, scroll: scrolling.onScroll, scrollend: scrolling.onScroll,
+    pointermove: (event) => {
+      if (!event.buttons) endLostPointer();
+      hovering.onPointerMove(event);
+    },
+    focusin: (event) => typing.listenToEditContext(targetOf(event)),
+    cancel: (event) => gestures.chooserOpener(targetOf(event), true),
   };
 
-  function onValue(event, data) {
+  /** Send an event of a gesture that goes on, else begin one with it; `told`: whether the former is sent at all. */
+  function sendOrBegin(kind, event, element, data, told = true, how = {}) {
+    const owner = gestures.ownerOf(event, element);
+    if (owner && told) send(event.type, event, element, data, { gesture: owner });
+    if (owner) return owner;
+    typing.noteValueBefore(element);
+    const gesture = begin(kind, event, element, data, how);
+    if (!isComposing(event)) gestures.endAfterTask(gesture);
+    return gesture.id;
+  }
+
+  const isComposing = (event) => event.type === "beforeinput" && Boolean(event.isComposing);
+
+  function onPointerDown(event) {
+    hovering.settle();
     const element = targetOf(event);
-    const fields = { ...valueData(element), ...data };
-    if (event.isTrusted || !demotape.driven.begins(event)) return void send(event.type, event, element, fields);
-    forgetHover();
-    begin(event.type, event, element, fields, element);
+    const { id } = begin("pointer", event, element, pointerData(event));
+    scrolling.mayScroll(id, element, Infinity);
+    if (own(element)?.closest(LEADING)) noteLeading();
+  }
+
+  /** A button that is no longer down was released where this page did not hear of it. */
+  function endLostPointer() {
+    const pointer = gestures.activeOf("pointer");
+    if (!pointer || pointer.released) return;
+    gestures.endAfterTask(pointer);
+    scrolling.mayScroll(pointer.id, pointer.element);
+  }
+
+  function onPointer(event) {
+    const element = targetOf(event), data = event.type.startsWith("drag") ? point(event) : pointerData(event);
+    const owner = gestures.ownerOf(event, element);
+    if (owner) scrolling.mayScroll(owner, element);
+    if (owner) send(event.type, event, element, data, { gesture: owner });
   }
 
   function onClick(event) {
-    send(event.type, event, targetOf(event), { ...pointerData(event), detail: event.detail });
+    const element = targetOf(event);
+    gestures.noteChooser(element, event);
+    sendOrBegin("pointer", event, element, { ...pointerData(event), detail: event.detail });
+  }
+
+  /** A drop of what is dragged in the page ends the drag; of what comes from elsewhere it is a gesture. */
+  function onDrop(event) {
+    const element = targetOf(event), names = Array.from(event.dataTransfer?.files ?? [], (file) => file.name);
+    sendOrBegin("drop", event, element, { ...point(event), ...(names.length ? { files: names } : {}) });
+  }
+
+  function onKeyDown(event) {
+    const element = targetOf(event);
+    if (!(event.key ?? "")) return beginAutofill(event, element);
+    attempt(() => demotape.shared.pendingText?.flush());
+    const value = typing.noteValueBefore(element);
+    const id = (event.repeat && gestures.extendKey()) || null;
+    if (id) send("keydown", event, element, keyData(event, element), { gesture: id });
+    const gesture = id ?? begin("key", event, element, keyData(event, element)).id;
+    if (scrolling.isScrollKey(event)) scrolling.mayScroll(gesture, element);
+    typing.onKey(event, element, gesture, value);
+    if (event.key === "Enter" && own(element)?.closest(ENTERED)) noteLeading();
+  }
+
+  /** The browser fills a field in: it says so by a plain event of this type, without a key. */
+  function beginAutofill(event, element) {
+    const { timeStamp } = event;
+    gestures.endAfterTask(begin("autofill", { type: "autofill", timeStamp }, element, {}));
+  }
+
+  function onValue(event, data) {
+    const element = targetOf(event);
+    if (!event.isTrusted) return onDriven(event, element, data);
+    const fields = () => ({ ...valueData(element), ...typing.valueBefore(element), ...data });
+    const owner = gestures.ownerOf(event, element) ?? ownerOfValue(event, element);
+    if (owner !== undefined) send(event.type, event, element, fields(), { gesture: owner });
+    const gesture = owner === undefined ? beginWithValue(event, element, data) : owner;
+    if (event.type === "input" && typing.isEditable(element)) typing.onInput(event, element, gesture);
+  }
+
+  /** The gesture that a value belongs to which came later than what led to it: by a chooser, a list, leaving a field. */
+  function ownerOfValue(event, element) {
+    const { shared } = demotape, isChange = event.type === "change";
+    if (gestures.isFileInput(element)) return gestures.chooserOpener(element, isChange);
+    if (isChange && typing.isEditable(element) && typing.isReported(element)) return shared.gesture;
+    return gestures.wasLastOn(element) && !typing.isEditable(element) ? shared.gesture : undefined;
+  }
+
+  function beginWithValue(event, element, data) {
+    const gesture = begin("text", event, element, { ...valueData(element), ...data }, { set: element });
+    gestures.endAfterTask(gesture);
+    return gesture.id;
+  }
+
+  /** A driver's script has set a control: a `change` follows from the `input` before it. */
+  function onDriven(event, element, data) {
+    const fields = { ...valueData(element), ...data };
+    const opener = gestures.isFileInput(element) ? gestures.chooserOpener(element, event.type === "change") : undefined;
+    const owner = opener ?? demotape.driven.gestureOf(event);
+    if (owner) send(event.type, event, element, fields, { gesture: owner });
+    else demotape.driven.noteBegun(event, begin("driven", event, element, fields, { set: element }).id);
+  }
+
+  /** Send the value that an editor or the page has put in a field without the browser's telling of it. */
+  function sendValue(element, gesture, timeStamp) {
+    const data = { ...valueData(element), ...typing.valueBefore(element), input_type: "" };
+    send("input", { timeStamp }, element, data, { gesture });
+  }
+
+  /** An EditContext has taken text in; the page may have shown it already. */
+  function onTextUpdate(event, element) {
+    if (!event.isTrusted) return;
+    const input = { type: "input", timeStamp: event.timeStamp, isTrusted: true, inputType: "insertText" };
+    const data = { ...valueData(element), ...typing.valueBefore(element), input_type: "" };
+    const owner = gestures.ownerOf(input, element);
+    if (owner) send("input", input, element, data, { gesture: owner });
+    const gesture = owner ?? begin("text", input, element, data, { atRest: true });
+    if (!owner) gestures.endAfterTask(gesture);
+    typing.onInput(input, element, owner ?? gesture.id);
   }
 
   // Where letters may come that are secret.
   const ASKING = new Set(["keydown", "beforeinput", "input", "change", "copy", "cut", "paste"]);
 
+  const NO_ACTS = new Set(["pointermove", "keypress", "keyup", "compositionend", "focusin", "cancel"]);
+
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
+    if (event.type === "click" && !event.isTrusted) gestures.noteChooser(targetOf(event), event); // a page opens it so
     if (!event.isTrusted && !demotape.driven?.isAction(event)) return;
+    if (event instanceof WheelEvent) scrolling.watch(event); // it may have been heard another way already
     if (demotape.firstListener?.isRepeated(event)) return;
     if (event.type === "pointermove") {
       demotape.shared.moved = demotape.now();
@@ -250,7 +289,7 @@ demotape.events = (function () {
     }
     if (ASKING.has(event.type)) attempt(() => demotape.secrets.doubt(targetOf(event)));
     attempt(() => HANDLERS[event.type](event));
-    if (event.type === "pointermove") return;
+    if (NO_ACTS.has(event.type)) return;
     demotape.shared.acted = demotape.now();
     stir();
   }
@@ -324,7 +363,7 @@ demotape.events = (function () {
 
   /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */
   function onReady() {
-    if (demotape.shared.rootFrame === window && window !== window.top) idleSnapshot.sendReport();
+    if (demotape.shared.rootFrame === window && window !== window.top) demotape.idleSnapshot.sendReport();
     demotape.snapshotCache.scheduleWarming();
   }
 
@@ -340,12 +379,13 @@ demotape.events = (function () {
     ending = new AbortController();
     reopened.disconnect();
     demotape.snapshotCache.renew();
-    for (const cancel of [hover.cancel, hover.cancelCapture, hover.cancelRefresh]) cancel?.();
-    hover.cancelCapture = hover.cancelRefresh = null;
-    idleSnapshot.forget();
+    hovering.stop();
+    demotape.idleSnapshot.forget();
   }
 
   const isStopped = () => stopped;
 
-  return { start, stop, isStopped, listenInside, hear: onEvent };
+  return {
+    start, stop, isStopped, listenInside, hear: onEvent, targetOf, point, pointerData, modifiers, sendValue, onTextUpdate,
+  };
 })();

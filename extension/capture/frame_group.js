@@ -143,8 +143,9 @@ demotape.shared = demotape.ofGroup("shared", function () {
     messages: 0,
     acted: -Infinity, // when the person last did something
     stirred: 0, // counts what may change how the page looks and is no change of the DOM
-    gesture: null,
-    gestureType: null,
+    gesture: null, // id of the one that began last
+    pendingText: null, // `flush` sends text of which nothing was told yet
+    scrollCauses: [], // gestures that may scroll something now, the last one last
     scrolled: new Set(),
     oncePassword: new WeakSet(),
     reportedSecrets: new Map(),

@@ -18,6 +18,14 @@ demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {
     return lastSeen.snapshot;
   }
 
+  /** What the page showed before the browser acted, as at rest, unless that has changed since: then what it shows now. */
+  function beforeNow() {
+    attempt(demotape.snapshotCache.update);
+    const { snapshot, version, capturedAt } = lastSeen;
+    const atRest = snapshot !== null && version === demotape.shared.version;
+    return { snapshot: atRest ? snapshot : attempt(demotape.snapshot.take), capturedAt, atRest };
+  }
+
   let reported = -Infinity, cancelReport = null;
 
   /** The page is idle; `idle`: the root and the rows that it shows now. */
@@ -106,5 +114,5 @@ demotape.idleSnapshot = demotape.ofGroup("idleSnapshot", function () {
     secrets = false;
   }
 
-  return { lastSeen, capture, onIdle, sendReport, sendSnapshot, followSecrets, forget };
+  return { lastSeen, capture, beforeNow, onIdle, sendReport, sendSnapshot, followSecrets, forget };
 });

@@ -20,18 +20,19 @@ demotape.sending = (function () {
     return [error?.name ?? "Error", ...stackLines.slice(0, MAX_STACK_LINES).map((line) => line.trim())].join(" ");
   }
 
-  /** Send one event; returns its id within the frame group. */
-  function send(type, event, element, data, { snapshot = null, gesture = undefined, target = null, shown = null } = {}) {
+  /** Send one event; returns its id within the frame group. `gesture`: id of the event that began its gesture, null for itself. */
+  function send(type, event, element, data, { snapshot = null, gesture = null, target = null, shown = null } = {}) {
     const { shared } = demotape;
     const id = `${shared.prefix}:${++shared.messages}`;
     demotape.send({
       id,
       type,
       time: performance.timeOrigin + event.timeStamp,
-      gesture: gesture === undefined ? shared.gesture : gesture,
+      gesture,
       path: demotape.frameGroup.path(shared.rootFrame),
       target: target ?? (element ? attempt(() => demotape.elements.describe(element)) : null),
       data,
+      ...(event.isTrusted === false ? { trusted: false } : {}),
       snapshot: demotape.snapshot.seal(snapshot),
       ...(shown ? { shown } : {}),
     });

@@ -13,7 +13,7 @@ demotape.driven = (function () {
   const LEADING = ["focus", "blur", "focusout", "focusin"]; // what a driver's `focus()` has the page hear, on the same stack
   let last = null; // that was a driver's
   let leading = null; // the last of those
-  let begun = null; // the control of which a driver's `input` was told last
+  let begun = null; // the last gesture that began with a driver's `input`, and its control
 
   const going = (event) => event !== null && event.eventPhase !== Event.NONE;
 
@@ -30,17 +30,20 @@ demotape.driven = (function () {
   /** The same, asked of a world that sees what this one may not (driver_stacks.js); false where there is none. */
   const isDriverOnStack = () => !window.dispatchEvent(new Event("STACKS_EVENT", { cancelable: true }));
 
-  /** Whether an event of a driver's is the first of what it did: a `change` follows from the `input` before it. */
-  function begins(event) {
-    const control = event.composedPath()[0];
-    const follows = event.type === "change" && begun === control && demotape.shared.gestureType === "input";
-    begun = event.type === "input" ? control : null;
-    return !follows;
+  /** The gesture that an event of a driver's follows from; undefined when it is the first of what the driver did. */
+  function gestureOf(event) {
+    const follows = event.type === "change" && begun?.control === event.composedPath()[0] && begun.id === demotape.shared.gesture;
+    return follows ? begun.id : undefined;
+  }
+
+  /** A gesture of this id has begun with an event of a driver's. */
+  function noteBegun(event, id) {
+    begun = event.type === "input" ? { id, control: event.composedPath()[0] } : null;
   }
 
   function listen(signal) {
     for (const type of LEADING) addEventListener(type, (event) => void (leading = event), { capture: true, passive: true, signal });
   }
 
-  return { isAction, begins, listen };
+  return { isAction, gestureOf, noteBegun, listen };
 })();

@@ -19,6 +19,7 @@ demotape.firstListener = (function () {
       composedPath: () => reporter.composedPath(),
       getModifierState: (name) => Boolean(pressed[name]),
       clipboardData: { getData: () => told.pasted },
+      dataTransfer: { files: (told.files ?? []).map((name) => ({ name })) },
     };
   }
 
@@ -27,7 +28,7 @@ demotape.firstListener = (function () {
     if (typeof reporter.detail !== "string" || !reporter.detail) return reporter.preventDefault();
     const event = eventOf(JSON.parse(reporter.detail), reporter);
     if (demotape.steering.handle(event)) reporter.preventDefault();
-    else if (event.type !== "keyup") demotape.events.hear(event);
+    else demotape.events.hear(event);
   }
 
   /**

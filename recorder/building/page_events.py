@@ -41,9 +41,11 @@ class PageEvents:
         """The event that a message reports, with target and point as seen from the top document; they are empty when
         they cannot be read."""
         path, groups = tuple(message["path"]), tab.frame_groups
-        return {"time": time, "type": message["type"], "tab": tab.number, "gesture": self.number(message["gesture"]),
-                "target": self._lost.attempt(lambda: to_page_target(message["target"], path, groups), None),
-                "data": self._lost.attempt(lambda: to_page_point(message["data"], path, groups), {})}
+        event: NewEvent = {
+            "time": time, "type": message["type"], "tab": tab.number, "gesture": self.number(message["gesture"]),
+            "target": self._lost.attempt(lambda: to_page_target(message["target"], path, groups), None),
+            "data": self._lost.attempt(lambda: to_page_point(message["data"], path, groups), {})}
+        return event if message.get("trusted", True) else event | {"trusted": False}
 
     def criteria(self, tab: TabState, message: Message, event: NewEvent, picture: PaintedFrame | None) -> Criteria:
         """What a painted frame must agree with to be the screenshot of a message's event. `picture`: the one that the

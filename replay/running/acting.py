@@ -1,7 +1,6 @@
 """Perform a turn in a page by trusted input, for demonstrations and action strings."""
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from functools import partial
@@ -15,6 +14,7 @@ from recorder.devtools.sessions import ProtocolError
 from schemas import REDACTED
 from schemas.types.recordings import Element
 
+from .files import choose_files, drop_files, is_file_input, make_files
 from .finding import ElementMatch, ElementNotFound, World, box, call_on, find, related
 from .keys import changed, type_text
 
@@ -23,14 +23,13 @@ _STEADY_POLL_S, _MAX_STEADY_POLLS = 0.03, 20  # seconds between two looks whethe
 _FIND_POLL_S = 0.04  # seconds between two looks for an element
 _STEPS = 10  # movements of a drag
 _VISIBLE_HEIGHT_PX = 400  # CSS pixels of a part's height that are likely in sight
+_NOTCH_PX = 120  # CSS pixels by which a mouse's wheel turns at least
 _PRESSED = 9  # square pixels that can be pressed
 _FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
 _STUCK, _A_LETTER = 30.0, 0.05  # seconds after which an action is taken to have hung its page, more where much is typed
 _EDGE = 0.02  # share of a box that is not pressed
 _SECRET = "demotape-secret-0"  # typed where a secret was
-_LONGEST_NAME = 200  # bytes of a file's name
-_FILE = b"A file of this name was uploaded when the session was recorded; its content was not kept.\n"
 _FOCUSED = "(e) => e.getRootNode().activeElement === e"
 _VALUE = "(e) => e.value ?? e.textContent"
 _OPTIONS = """(e, value, label) => {
@@ -38,8 +37,10 @@ _OPTIONS = """(e, value, label) => {
   const to = options.findIndex((o) => (value === null || o.value === value) && (!label || o.label === label));
   return { from: options.indexOf(e.options[e.selectedIndex]), to, several: e.multiple };
 }"""
-_CHOOSE = """(e, value, label) => {
-  for (const o of e.options) o.selected = (value === null || o.value === value) && (!label || o.label === label);
+_CHOOSE = """(e, value, label, values) => {
+  const isChosen = (o) => values ? values.includes(o.value) :
+    (value === null || o.value === value) && (!label || o.label === label);
+  for (const o of e.options) o.selected = isChosen(o);
   for (const type of ["input", "change"]) e.dispatchEvent(new Event(type, { bubbles: true }));
 }"""
 _SET = """(e, value) => {
@@ -83,7 +84,8 @@ class Actor:
             "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
             "change": self._change, "submit": self._submit, "scroll": self._scroll, "copy": self._copy,
             "paste": self._paste, "press": self._press, "drag": self._drag, "upload": self._upload,
-            "load": self._load, "back": self._back, "forward": self._forward, "reload": self._reload,
+            "load": self._load, "back": partial(self._navigate, page.go_back),
+            "forward": partial(self._navigate, page.go_forward), "reload": partial(self._navigate, page.reload),
         }
 
     async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
@@ -229,7 +231,10 @@ class Actor:
         if "checked" in arguments:
             await self._tick(match)
         elif element["tag"] == "select":
-            await self._choose(match, arguments.get("value"), arguments.get("label"))
+            if (values := arguments.get("chosen_values")) is not None:
+                await call_on(match, _CHOOSE, None, None, values)
+            else:
+                await self._choose(match, arguments.get("value"), arguments.get("label"))
         else:
             await self._focus(match)
             await call_on(match, _SET, arguments.get("value", ""))
@@ -281,8 +286,10 @@ class Actor:
         key = arguments["key"]
         await self._page.keyboard.press(f"{key.removesuffix(' ')}Space" if key.endswith(" ") else key)
 
-    async def _scroll(self, arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element | None) -> None:
+    async def _scroll(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
         """Turn the wheel over what is scrolled; what that leaves, as over a part that scrolls too, is set by script."""
+        if delta := arguments.get("delta"):
+            return await self._turn_wheel(arguments, match, element, delta)
         x, y = arguments["x"], arguments["y"]
         if match is None:
             width, height = await self._page.evaluate("() => [innerWidth, innerHeight]")
@@ -300,6 +307,15 @@ class Actor:
             await self._page.evaluate("([x, y]) => scrollTo({ left: x, top: y, behavior: 'instant' })", [x, y])
         else:
             await call_on(match, _SCROLL, x, y)
+
+    async def _turn_wheel(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None,
+                          delta: Mapping[str, float]) -> None:
+        """Turn the wheel over what handles it itself, as a map does, a notch at a time."""
+        await self._page.mouse.move(*await self._point(arguments.get("point", {}), match, element))
+        notches = max(1, round(max(abs(delta["x"]), abs(delta["y"])) / _NOTCH_PX))
+        for _ in range(notches):
+            await self._page.mouse.wheel(delta["x"] / notches, delta["y"] / notches)
+            await asyncio.sleep(_STEADY_POLL_S)
 
     async def _wait_for_offsets(self, offsets: Callable[[], Awaitable[list[float]]], x: float, y: float) -> None:
         """Wait until the scroll offsets are within a CSS pixel of `x` and `y`, but no longer than all polls take."""
@@ -344,18 +360,14 @@ class Actor:
         await mouse.move(x + end["x"] - begin["x"], y + end["y"] - begin["y"], steps=_STEPS)
         await mouse.up()
 
-    async def _upload(self, arguments: Mapping[str, Any], match: ElementMatch | None, _element: Element | None) -> None:
-        """Choose files of the recorded names; they stay until the run ends, as a form may send them later."""
+    async def _upload(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
         if not match:
             raise ActionFailed("upload: no element")
-        folder = Path(tempfile.mkdtemp(dir=self._uploads))
-        paths = []
-        for number, name in enumerate(arguments["files"]):
-            path = folder / str(number) / _file_name(name)
-            path.parent.mkdir()
-            path.write_bytes(_FILE)
-            paths.append(str(path))
-        await match.session.send("DOM.setFileInputFiles", {"files": paths, "objectId": match.object_id})
+        paths = make_files(arguments["files"], self._uploads)
+        if await is_file_input(match):
+            await choose_files(match, paths)
+        else:
+            await drop_files(self._page, await self._point({}, match, element), paths)
 
     async def _load(self, arguments: Mapping[str, Any], _match: ElementMatch | None, _element: Element | None) -> None:
         url = arguments["url"]
@@ -363,14 +375,8 @@ class Actor:
             raise ActionFailed("only http and https addresses are opened")
         await self._page.goto(url, wait_until="commit", timeout=_GOING)
 
-    async def _back(self, *_: Any) -> None:
-        await self._page.go_back(wait_until="commit", timeout=_GOING)
-
-    async def _forward(self, *_: Any) -> None:
-        await self._page.go_forward(wait_until="commit", timeout=_GOING)
-
-    async def _reload(self, *_: Any) -> None:
-        await self._page.reload(wait_until="commit", timeout=_GOING)
+    async def _navigate(self, going: Callable[..., Awaitable[object]], *_: Any) -> None:
+        await going(wait_until="commit", timeout=_GOING)
 
 
 async def _shown_box(match: ElementMatch, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
@@ -387,13 +393,6 @@ def _matches_recorded_box(element: Element, box_rect: tuple[float, float, float,
     recorded = (box["x"], box["y"], box["width"], box["height"]) if box else ()
     return bool(recorded) and all(abs(actual - expected) < 1 for actual,
                                   expected in zip(box_rect, recorded, strict=True))
-
-
-def _file_name(name: str) -> str:
-    """A recorded file's name without a path, for any system."""
-    last = name.replace("\\", "/").rpartition("/")[2].replace("\0", "")
-    short = last.encode(errors="replace")[:_LONGEST_NAME].decode(errors="ignore")
-    return short if short.strip(". ") else "file"
 
 
 def _first_line(error: Exception) -> str:

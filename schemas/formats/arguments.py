@@ -19,13 +19,17 @@ class TextInputArguments(Strict):
     """Arguments of textInput."""
 
     text = string("the field's final value; `[REDACTED]` if secret")
+    autofill = flag("true when the browser filled the field in; absent otherwise", required=False)
 
 
 class ChangeArguments(Strict):
     """Arguments of change: a value, or a checked state."""
 
     value = string("the control's final value", required=False)
-    label = string("the chosen option's label", required=False)
+    chosen_values = listing(fields.String(), "values of all chosen options, of a list of which several can be chosen",
+                     required=False)
+    label = string("the chosen option's label, or labels separated by commas", required=False)
+    autofill = flag("true when the browser filled the field in; absent otherwise", required=False)
     checked = flag("the control's final checked state", required=False)
 
 
@@ -38,6 +42,10 @@ class LoadArguments(Strict):
 
 class ScrollArguments(PointSchema):
     """Arguments of scroll: the resulting offsets of the scrolled element."""
+
+    delta = nested(PointSchema, "how far the wheel was turned, CSS pixels, where the page handled it, as a map does",
+                   required=False)
+    point = nested(PointSchema, "where it was turned then, top-level CSS pixels", required=False)
 
 
 class TextArguments(Strict):

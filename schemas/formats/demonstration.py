@@ -111,6 +111,8 @@ class BrowserTurnSchema(Strict):
     events = listing(fields.Integer(strict=True), "numbers of the recording's events that this turn folds")
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at")
     dropped = flag("left out of exports")
+    trusted = flag("false when a driver's script acted, not input of a person or a device; absent otherwise",
+                   required=False)
     labels = said_by_labels()
 
     _arguments = {intent: kind() for intent, kind in ARGUMENTS.items()}

@@ -161,6 +161,7 @@ class MessageSchema(Strict):
                    validate=validate.Length(max=MAX_FRAME_DEPTH))
     target = nested(ElementSchema, "the element", allow_none=True)
     data = nested(EventDataSchema, "what this type of event carries")
+    trusted = flag("as in EventSchema", required=False)
     snapshot = nested(SnapshotSchema, "what its frame group shows before the event", allow_none=True)
     shown = nested(ShownSchema, "whether its target was on the screen by then; of what begins a gesture",
                    required=False)

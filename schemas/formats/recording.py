@@ -38,7 +38,7 @@ PLAIN_NAME = validate.Regexp(r"^[\w .,+:/()-]{1,100}$(?!\n)", error="At most 100
 
 PAGE_EVENTS = (
     "pointerdown", "click", "dblclick", "auxclick", "contextmenu", "hover", "keydown", "beforeinput", "input", "change",
-    "submit", "wheel", "scroll", "copy", "cut", "paste", "dragstart", "drop", "pointerup",
+    "submit", "wheel", "scroll", "copy", "cut", "paste", "dragstart", "drop", "dragend", "pointerup", "autofill",
 )
 BROWSER_EVENTS = ("navigate", "tabcreate", "tabremove", "tabswitch", "dialog", "download")
 RECORDER_EVENTS = ("screenshot", "pause", "resume", "undo", "mhtml", "sleep")
@@ -129,12 +129,20 @@ class EventDataSchema(Strict):
     repeat = flag("KeyboardEvent.repeat", required=False)
     input_type = string("InputEvent.inputType", required=False)
     value = string("the control's value after the event; `[REDACTED]` in a secret field", required=False)
-    label = string("the chosen option's label", required=False)
+    value_before = string("input: what the page had put in place of the value of the last `input`; `[REDACTED]` in a "
+                          "secret field", required=False)
+    chosen_values = listing(fields.String(), "values of all chosen options of a list of which several can be chosen",
+                     required=False)
+    label = string("the chosen option's label, or labels separated by commas", required=False)
     checked = flag("the control's checked state after the event", required=False)
     secret = flag("true when the value is masked", required=False)
     text = string("what was copied, cut, pasted, or answered to a prompt", required=False)
-    files = listing(fields.String(), "names of the chosen or downloaded files, without paths", required=False)
+    files = listing(fields.String(), "names of the chosen, dropped or downloaded files, without paths", required=False)
     scroll = nested(PointSchema, "resulting offsets of the scrolled element", required=False)
+    scroll_from = nested(PointSchema, "scroll: offsets before the gesture scrolled the element", required=False)
+    snaps = flag("scroll: true when the element snaps to positions of its own", required=False)
+    delta = nested(PointSchema, "wheel: how far it was turned since the last event of the gesture", required=False)
+    default_prevented = flag("wheel: true when the page handles the wheel itself", required=False)
     url = string("address navigated to, downloaded from, or of the new tab", required=False)
     transition = string("cause of a navigation: typed, link, form, script, redirect, reload, back, forward, "
                       "same_document", required=False)
@@ -167,6 +175,7 @@ class EventSchema(Strict):
                       "its state is the state before the whole gesture", allow_none=True)
     target = nested(ElementSchema, "the element", allow_none=True)
     data = nested(EventDataSchema, "what this type of event carries")
+    trusted = flag("false when a script of a driver made the event; absent when the browser did", required=False)
     state = nested(StateSchema, "the state before the event took effect; null when the gesture's first event has it, "
                    "or when the browser gave none", allow_none=True)
 

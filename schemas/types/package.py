@@ -92,6 +92,7 @@ class Message(TypedDict):
     path: list[int]
     target: Element | None
     data: EventData
+    trusted: NotRequired[bool]
     snapshot: Snapshot | None
     shown: NotRequired[Shown]
 

@@ -142,12 +142,18 @@ class EventData(TypedDict):
     repeat: NotRequired[bool]
     input_type: NotRequired[str]
     value: NotRequired[str]
+    value_before: NotRequired[str]
+    chosen_values: NotRequired[list[str]]
     label: NotRequired[str]
     checked: NotRequired[bool]
     secret: NotRequired[bool]
     text: NotRequired[str]
     files: NotRequired[list[str]]
     scroll: NotRequired[Point]
+    scroll_from: NotRequired[Point]
+    snaps: NotRequired[bool]
+    delta: NotRequired[Point]
+    default_prevented: NotRequired[bool]
     url: NotRequired[str]
     transition: NotRequired[str]
     kind: NotRequired[str]
@@ -175,6 +181,7 @@ class Event(TypedDict):
     gesture: int | None
     target: Element | None
     data: EventData
+    trusted: NotRequired[bool]
     state: State | None
 
 
@@ -269,6 +276,7 @@ class BrowserTurn(TypedDict):
     events: list[int]
     checks: list[Check]
     dropped: bool
+    trusted: NotRequired[bool]
     labels: NotRequired[dict[str, list[str]]]
 
 

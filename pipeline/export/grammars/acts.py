@@ -99,10 +99,13 @@ class Session:
         return index
 
     def _moved(self, turn: Turn) -> Point | None:
-        """From where it was when it was last known; a part of the page from its beginning. None without a state."""
+        """From where it was when it was last known; a part of the page from its beginning; where the page handles the
+        wheel, how far it was turned. None without a state."""
         if turn["type"] == "chat" or turn["state"] is None:
             return None
         state, element, to = turn["state"], turn["element"], turn["arguments"]
+        if delta := to.get("delta"):
+            return {"x": delta["x"], "y": delta["y"]}
         before: Point = {"x": 0.0, "y": 0.0}
         if element is None or (not element["frame"] and element["tag"] in ("html", "body")):
             before = state["scroll"]

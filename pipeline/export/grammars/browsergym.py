@@ -43,7 +43,8 @@ def _change(act: Act, arguments: dict) -> str:
         return _call("click", act.target())
     is_select = act.turn["type"] == "browser" and act.turn["element"] and act.turn["element"]["tag"] == "select"
     if is_select:
-        return _call("select_option", act.target(), arguments.get("label") or arguments["value"])
+        chosen = arguments.get("chosen_values", arguments.get("label") or arguments["value"])
+        return _call("select_option", act.target(), chosen)
     return _call("fill", act.target(), arguments["value"])
 
 

@@ -107,6 +107,8 @@ def _scroll(act: Act, arguments: dict) -> Actions:
     size = act.picture
     position = _middle(act) if act.box and act.box["height"] * act.scale <= size["height"] else [
         size["width"] // 2, size["height"] // 2]
+    if point := arguments.get("point"):
+        position = _to_screen(act, point)
     ways = [(act.moved["x"], "right", "left"), (act.moved["y"], "down", "up")]
     if not any(far for far, _, _ in ways):
         raise NoForm("scroll: it ended where it began")

@@ -6,10 +6,11 @@ Each row: the trap's number, what the person does, the page, and the turns as `l
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from . import gesture_rows
 from .sessions import click_in, painted
 from .traps import TRAPS, click, closed_root_found, trap
 
-__all__ = ["TRAPS"]
+__all__ = ["TRAPS", "gesture_rows"]
 
 
 @trap(1, "presses a button whose handler removes it at once",

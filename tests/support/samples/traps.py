@@ -44,7 +44,7 @@ def line(turn: dict) -> str:
     shown = {name: value for name, value in arguments.items() if name not in ("x", "y", "button", "modifiers", "label")
              and value is not False or name in ("checked", "accepted")}
     if turn["intent"] == "scroll":
-        shown = {"x": arguments["x"], "y": arguments["y"]}
+        shown = {name: arguments[name] for name in ("x", "y", "delta") if name in arguments}
     if turn["intent"] == "load":
         shown = {"url": arguments["url"].rpartition("/")[2] or "/"}
     return " ".join([turn["intent"] + target, *(f"{name}={value!r}" for name, value in shown.items())])
@@ -63,9 +63,14 @@ class InFrame:
         return getattr(self.page, name)
 
 
-async def click(page: Page, selector: str, **options) -> None:
+async def middle_of(page: Page | InFrame, selector: str) -> tuple[float, float]:
+    """The middle of an element, as seen from the top document."""
     box = await page.locator(selector).bounding_box()
-    await page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, **options)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+async def click(page: Page, selector: str, **options) -> None:
+    await page.mouse.click(*await middle_of(page, selector), **options)
 
 
 async def closed_root_found(page: Page | InFrame, selector: str) -> None:

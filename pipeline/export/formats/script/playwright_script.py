@@ -234,6 +234,9 @@ class _Script:
         locator = self._find(act, element)
         if "value" not in arguments:
             return [f"tick({locator}, {bool(arguments.get('checked'))})"]
+        if "chosen_values" in arguments:
+            values = ", ".join(self._value(value, "Change") for value in arguments["chosen_values"])
+            return [f"{locator}.select_option([{values}])"]
         method = "select_option" if element and element["tag"] == "select" else "fill"
         return [f"{locator}.{method}({self._value(arguments['value'], 'Change')})"]
 
@@ -252,6 +255,10 @@ class _Script:
         return [*focus, f"page.keyboard.insert_text({self._value(arguments['text'], 'Paste')})"]
 
     def scroll(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
+        if delta := arguments.get("delta"):
+            point = arguments.get("point")
+            here = [f"page.mouse.move({literal(point['x'])}, {literal(point['y'])})"] if point else []
+            return [*here, f"page.mouse.wheel({literal(delta['x'])}, {literal(delta['y'])})"]
         to = literal([arguments['x'], arguments['y']])
         if element is None or (not element["frame"] and element["tag"] in _ROOT_TAGS):
             return [f'page.evaluate("([x, y]) => scrollTo(x, y)", {to})']
@@ -282,6 +289,8 @@ class _Script:
 
     def upload(self, act: Act, arguments: dict, element: Element | None) -> list[str]:
         names = [name.replace("\\", "/").rpartition("/")[2].replace("\0", "") for name in arguments["files"]]
+        if element and element["tag"] != "input":
+            raise NoForm("upload: dropped from outside, not chosen in a field")
         files = ", ".join(f"FILES / {literal(name)}" for name in names if name not in ("", ".", ".."))
         return [f"{self._find(act, element)}.set_input_files([{files}])"]
 

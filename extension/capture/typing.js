@@ -1,0 +1,116 @@
+// Text that is typed, however an editor takes it in: by the browser's own editing, which tells of it by `input`; by the
+// editor's, which takes `keydown` or `beforeinput` over; or by an EditContext, which tells by `textupdate`.
+"use strict";
+
+demotape.typing = (function () {
+  const CHECKS_MS = [0, 30, 100]; // after a key, when an editor that tells nothing may have taken its text in
+  const MAX_TEXT_CHARS = 20000;
+  const NOT_TYPED_IN = new Set(globalThis.demotapeShared.not_typed_in);
+  const DELETION_KEYS = new Set(globalThis.demotapeShared.deletion_keys);
+  const { own, secrets, shared } = demotape;
+  const reported = new WeakMap(); // element -> its value when its last `input` was sent
+  const editContexts = new WeakSet(); // that are listened to
+  let pending = null; // a key of which the editor has not said whether it brought text
+  let settling = null; // a value that the page may put in another form
+
+  /** Whether a person types into an element. */
+  function isEditable(element) {
+    const { localName, isContentEditable, editContext } = own(element) ?? {};
+    if (localName === "input") return !NOT_TYPED_IN.has(/** @type {any} */ (element).type);
+    return localName === "textarea" || Boolean(isContentEditable || editContext);
+  }
+
+  /** The text in an element as it is, also a secret one: it stays here. Without line breaks where these need a layout. */
+  function textIn(element) {
+    const node = own(element);
+    return String(node.value ?? node.editContext?.text ?? (node.isContentEditable ? node.textContent : ""));
+  }
+
+  /**
+   * A key has gone down in `element`, which holds `before`: whether it brings text is known later, if the browser does
+   * not tell.
+   */
+  function onKey(event, element, gesture, before) {
+    if (!isEditable(element)) return;
+    listenToEditContext(element);
+    const { key = "", ctrlKey, metaKey } = event;
+    const edits = key.length === 1 || key === "Enter" || DELETION_KEYS.has(key);
+    if (!edits || ctrlKey || metaKey) return;
+    const check = { element, event, gesture, before };
+    pending = check;
+    shared.pendingText = { flush };
+    for (const wait of CHECKS_MS) demotape.later(() => pending === check && sendIfChanged(wait === CHECKS_MS.at(-1)), wait);
+  }
+
+  /** Send what an editor has taken in without a word; `last`: it is not waited for any longer. */
+  function sendIfChanged(last) {
+    const { element, event, gesture, before } = pending;
+    const text = textIn(element);
+    const grew = event.key !== "Enter" || text.length > before.length; // an Enter may send what was typed, and empty it
+    if (text !== before && grew) {
+      pending = null;
+      reported.set(element, text);
+      demotape.events.sendValue(element, gesture, event.timeStamp);
+    } else if (last) pending = null;
+  }
+
+  /** Another gesture begins, or the page is left: send what the one before has brought. */
+  function flush() {
+    if (pending) sendIfChanged(true);
+    if (settling) sendSettled();
+  }
+
+  /** The browser or an EditContext has told of text in `element`. */
+  function onInput(event, element, gesture) {
+    if (pending?.element === element) pending = null;
+    const value = textIn(element);
+    reported.set(element, value);
+    const check = { element, event, gesture, value };
+    settling = check;
+    shared.pendingText = { flush };
+    demotape.later(() => settling === check && sendSettled(), 0);
+  }
+
+  /** Send the value as the page has put it in form. */
+  function sendSettled() {
+    const { element, event, gesture, value } = settling;
+    settling = null;
+    const text = textIn(element);
+    if (text === value || lettersOf(text) !== lettersOf(value)) return;
+    reported.set(element, text);
+    demotape.events.sendValue(element, gesture, event.timeStamp);
+  }
+
+  const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
+
+  const rewritten = new WeakMap(); // element -> what the page has put in place of the value that was sent last
+
+  /** A key or text is about to come: returns what an element holds, and notes it if that is not what was sent last. */
+  function noteValueBefore(element) {
+    if (!isEditable(element)) return "";
+    const value = textIn(element);
+    if (reported.has(element) && value !== reported.get(element)) rewritten.set(element, value);
+    else rewritten.delete(element);
+    return value;
+  }
+
+  /** What is sent of it with the next `input`. */
+  function valueBefore(element) {
+    const value = rewritten.get(element);
+    if (value === undefined) return {};
+    rewritten.delete(element);
+    return { value_before: value && secrets.isSecret(element) ? secrets.REDACTED : value.slice(0, MAX_TEXT_CHARS) };
+  }
+
+  /** An EditContext tells of text to who listens to itself, in any world. */
+  function listenToEditContext(element) {
+    const context = own(element)?.editContext;
+    if (!context || editContexts.has(context)) return;
+    editContexts.add(context);
+    context.addEventListener("textupdate", (event) => demotape.events.onTextUpdate(event, element));
+  }
+
+  const isReported = (element) => reported.has(element);
+
+  return { isEditable, isReported, onKey, onInput, noteValueBefore, valueBefore, listenToEditContext };
+})();
