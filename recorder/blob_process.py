@@ -25,7 +25,7 @@ from schemas import RecordingLayout
 from schemas.files import TEMPORARY_PREFIX, write_atomically
 
 BACKLOG_LIMIT_BYTES = 16 << 20  # size of the files that wait to be made small, above which that work is urgent
-CLOSING_LIMIT_S = 5.0  # time for which the end of a recording waits for that work
+CLOSING_LIMIT_S = 3.0  # time for which the end of a recording waits for that work
 _STARTS_LIMIT = 3  # starts of the process in a row without any work done
 
 
