@@ -1,9 +1,10 @@
 """Blobs of a running recording: each is in a file at once, which a separate process makes small when it has time.
 
-`python -m recorder.blob_process FOLDER` reads requests from its standard input, each a line of JSON with the name of a
-blob that stands alone (`blob`), its kind (`kind`) and whether the work is urgent (`urgent`): urgent work has the usual
-priority, other work yields to the person, the browser and a server on the same machine. It answers each with a line of
-JSON, whether the file could be replaced, and ends with its input.
+`python -m recorder.blob_process FOLDER` reads requests from its standard input, each a line of JSON: the kind of a blob
+(`kind`), whether the work is urgent (`urgent`), and the name of a blob that stands alone, to be made small (`blob`), or
+the bytes of a picture that follows the line, to be stored (`picture`). Urgent work has the usual priority, other work
+yields to the person, the browser and a server on the same machine. It answers each with a line of JSON, the blob's name
+or null if it failed, and ends with its input.
 """
 
 import hashlib
@@ -13,10 +14,11 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import BinaryIO, NamedTuple
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, BinaryIO
 
 from recorder import bitmaps, blobs
 from recorder.blob_store import BlobStore, clear_errors
@@ -25,29 +27,40 @@ from schemas import RecordingLayout
 from schemas.files import TEMPORARY_PREFIX, write_atomically
 
 BACKLOG_LIMIT_BYTES = 16 << 20  # size of the files that wait to be made small, above which that work is urgent
+PICTURE_LIMIT_S = 0.3  # time for which an event waits until a picture is stored as a bitmap
 CLOSING_LIMIT_S = 3.0  # time for which the end of a recording waits for that work
 _STARTS_LIMIT = 3  # starts of the process in a row without any work done
 
 
-class _Request(NamedTuple):
-    """A file that waits to be made small; `size`: its bytes."""
+@dataclass
+class _Request:
+    """A file that waits to be made small; `size`: its bytes. Or a picture that an event waits for."""
 
-    blob: str
     kind: str | None
     size: int
+    blob: str = ""
+    picture: bytes = b""
+    stored: Future[str | None] = field(default_factory=Future)  # of a picture: its name, None if that failed
+
+    def line(self, urgent: bool) -> bytes:
+        """What the process is sent."""
+        request = {"kind": self.kind, "urgent": urgent, "blob": self.blob, "picture": len(self.picture)}
+        return json.dumps(request).encode() + b"\n" + self.picture
 
 
 class BlobProcess:
     """As BlobStore, but `store` waits only for a fast compression; the files are replaced later (`BlobStore.shrink`).
 
-    No content waits in memory, and each file can be read at any time. The end of the recording does not wait for long:
-    a file that is not replaced then is only larger. So it is when the process cannot do its work.
+    Decoding a picture takes longer, so that is left to the process. One that it does not store in time is kept as it
+    came. No content waits in memory, and each file can be read at any time. The end of the recording does not wait for
+    long: a file that is not replaced then is only larger. So it is when the process cannot do its work.
     """
 
     def __init__(self, layout: RecordingLayout):
         self._layout = layout
         self._known: set[str] = set()
         self._requests: deque[_Request] = deque()
+        self._picture: _Request | None = None  # it comes before those
         self._bytes = 0  # of the files that wait
         self._changed = threading.Condition()
         self._urgent = self._closing = self._expired = False
@@ -61,15 +74,29 @@ class BlobProcess:
     def store(self, content: bytes, kind: str | None = None, *, picture: bool = False) -> str:
         """Keep a blob; see BlobStore."""
         if picture:
-            content = bitmaps.bitmap(content)
+            try:
+                if name := self._ask_to_store(content, kind):
+                    return name
+                content = bitmaps.bitmap(content)
+            except TimeoutError:
+                kind = None
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 not in self._known:
             data = blobs.compress_fast(blobs.Form.from_content(content))
             with clear_errors(self._layout.root):
                 write_atomically(self._layout.blob(sha256), data, sync=False)
             self._known.add(sha256)
-            self._add(_Request(sha256, kind, len(data)))
+            self._add(_Request(kind, len(data), sha256))
         return sha256
+
+    def _ask_to_store(self, picture: bytes, kind: str | None) -> str | None:
+        """Have the process store a picture; None if it cannot. Raises TimeoutError when that takes too long."""
+        with self._changed:
+            if self._picture:
+                raise TimeoutError  # one that took too long before
+            request = self._picture = _Request(kind, 0, picture=picture)
+            self._changed.notify()
+        return request.stored.result(PICTURE_LIMIT_S)
 
     def close(self) -> None:
         """Wait a while until the files are small, and sync those that are not."""
@@ -109,27 +136,31 @@ class BlobProcess:
         """Hand over one request after the other until the end; the thread."""
         failures = 0
         while request := self._next():
-            answer = self._ask(request) if failures < _STARTS_LIMIT else b"false"
+            answer = self._ask(request) if failures < _STARTS_LIMIT else b"null"
             if answer:
-                done: bool = json.loads(answer)
-                failures = 0 if done else failures
-                self._remove(request, done)
+                name: str | None = json.loads(answer)
+                failures = 0 if name else failures
+                self._remove(request, name)
             elif not self._expired:
                 failures += 1
                 self._restart()
 
     def _next(self) -> _Request | None:
-        """The request that has waited longest; waits for one, and returns None at the end."""
+        """The picture, or the request that has waited longest; waits for one, and returns None at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._requests or self._closing)
+            self._changed.wait_for(lambda: self._picture or self._requests or self._closing)
             self._set_urgent(self._urgent)  # the system may have refused before
-            return self._requests[0] if self._requests and not self._expired else None
+            return None if self._expired else self._picture or next(iter(self._requests), None)
 
-    def _remove(self, request: _Request, done: bool) -> None:
+    def _remove(self, request: _Request, name: str | None) -> None:
         with self._changed:
+            if request is self._picture:
+                self._picture = None
+                request.stored.set_result(name)
+                return
             self._requests.popleft()
             self._bytes -= request.size
-            if not done:
+            if not name:
                 self._left.append(request.blob)
             if self._bytes < BACKLOG_LIMIT_BYTES // 2 and not self._closing:
                 self._set_urgent(False)
@@ -138,9 +169,8 @@ class BlobProcess:
         """The answer of the process; empty when it has ended."""
         requests, answers = self._process.stdin, self._process.stdout
         assert requests and answers
-        line = json.dumps({"blob": request.blob, "kind": request.kind, "urgent": self._urgent})
         try:
-            requests.write(line.encode() + b"\n")
+            requests.write(request.line(self._urgent))
             requests.flush()
         except OSError:
             return b""
@@ -171,21 +201,25 @@ def serve(store: BlobStore, requests: BinaryIO, answers: BinaryIO) -> None:
             if not line.endswith(b"\n"):
                 return
             request = json.loads(line)
-
-            def work(blob: str = request["blob"], kind: str | None = request["kind"]) -> bool:
-                return _succeeds(lambda: store.shrink(blob, kind))
-
-            done = work() if request["urgent"] else low_priority.submit(work).result()
-            answers.write(json.dumps(done).encode() + b"\n")
+            picture = requests.read(request["picture"])
+            if len(picture) < request["picture"]:
+                return
+            work = partial(_done, store, request, picture)
+            name = work() if request["urgent"] else low_priority.submit(work).result()
+            answers.write(json.dumps(name).encode() + b"\n")
             answers.flush()
 
 
-def _succeeds(work: Callable[[], None]) -> bool:
+def _done(store: BlobStore, request: dict[str, Any], picture: bytes) -> str | None:
+    """Do what is requested; returns the blob's name, None if it failed."""
     try:
-        work()
-    except Exception:  # of any kind: the file stays as it is, and nothing is lost
-        return False
-    return True
+        if picture:
+            return store.store(picture, request["kind"], picture=True)
+        store.shrink(request["blob"], request["kind"])
+    except Exception:  # of any kind: files stay as they are, and who asked knows what else to do
+        return None
+    name: str = request["blob"]
+    return name
 
 
 if __name__ == "__main__":

@@ -21,8 +21,7 @@ class EventWriter:
     """Writes events to `writer`, each with the blobs of its state, without what `secrets` knows.
 
     What a page holds may be such that a value cannot be put together: it is left out then, and counted in `lost`.
-    While `is_late`, pictures are kept as they came: a bitmap is smaller beside similar ones, but takes ten times as
-    long to make.
+    While `is_late`, pictures are kept as they came: to store them as bitmaps takes longer.
     """
 
     def __init__(self, writer: RecordingWriter, secrets: Secrets, lost: LostValues,

@@ -9,7 +9,7 @@ from recorder.priority import quick_turns
 from schemas import DemotapeError
 
 _LATE_S = 0.25  # time for which a job has waited: there is too much work
-_STARVED_S = 0.1  # time in a job in which the thread did not run: the machine is too busy
+_STARVED_S = 0.2  # time in a job in which the thread did not run: the machine is too busy
 _FADING = 0.9  # share of the latter that counts after the next job
 
 

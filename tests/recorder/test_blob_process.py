@@ -12,12 +12,26 @@ from recorder.blob_process import BlobProcess
 from recorder.blob_store import BlobStore
 from schemas import DemotapeError, InputError, RecordingLayout
 from tests.support.samples.recording_fixtures import write_recording
-from tests.support.waiting import wait_until
+from tests.support.waiting import PATIENCE_S, wait_until
 
 PICTURE = cv2.imencode(".png", np.arange(60 * 80 * 3, dtype=np.uint8).reshape(60, 80, 3))[1].tobytes()
 NOISE = np.random.default_rng(1).bytes(5000)
 REQUESTS = [(NOISE, "dom", False), (NOISE + b"two", "dom", False), (PICTURE, "screenshot", True),
             (b"", None, False), (b"no picture", "screenshot", True), (NOISE, "dom", False)]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """On a busy machine, too, pictures are stored by the process."""
+    monkeypatch.setattr(blob_process, "PICTURE_LIMIT_S", PATIENCE_S)
+
+
+def stopped(root, monkeypatch) -> BlobProcess:
+    """One whose process does nothing until it is sent SIGCONT."""
+    blobs = BlobProcess(RecordingLayout(root))
+    os.kill(blobs._process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(blob_process, "PICTURE_LIMIT_S", 0.05)
+    return blobs
 
 
 def files(layout):
@@ -53,22 +67,21 @@ def test_where_it_is_killed_another_one_goes_on(tmp_path):
     assert files(layout) == expected
 
 
-def test_while_it_does_nothing_each_blob_can_be_read(tmp_path):
+def test_while_it_does_nothing_each_blob_can_be_read(tmp_path, monkeypatch):
     recording = write_recording(tmp_path / "there")
-    blobs = BlobProcess(recording.layout)
-    os.kill(blobs._process.pid, signal.SIGSTOP)
-    for name, (content, _, picture) in zip(keep_all(blobs), REQUESTS, strict=True):
-        assert picture or recording.blob(name) == content
+    blobs = stopped(tmp_path / "there", monkeypatch)
+    names = keep_all(blobs)
+    assert [recording.blob(name) for name in names] == [content for content, *_ in REQUESTS]  # pictures as they came
     os.kill(blobs._process.pid, signal.SIGCONT)
     blobs.close()
+    assert [recording.blob(name) for name in names] == [content for content, *_ in REQUESTS]
 
 
 def test_work_that_waits_too_long_is_urgent(tmp_path, monkeypatch):
     groups = []
     monkeypatch.setattr(blob_process, "BACKLOG_LIMIT_BYTES", 1000)
     monkeypatch.setattr(blob_process, "set_group_niceness", lambda _, niceness: groups.append(niceness) or True)
-    blobs = BlobProcess(RecordingLayout(tmp_path / "there"))
-    os.kill(blobs._process.pid, signal.SIGSTOP)
+    blobs = stopped(tmp_path / "there", monkeypatch)
     blobs.store(os.urandom(900))
     assert groups == [10]
     blobs.store(os.urandom(900))
@@ -79,14 +92,12 @@ def test_work_that_waits_too_long_is_urgent(tmp_path, monkeypatch):
 
 
 def test_the_end_does_not_wait_long_for_it(tmp_path, monkeypatch):
-    names, _ = kept_here(tmp_path)
     monkeypatch.setattr(blob_process, "CLOSING_LIMIT_S", 0.2)
     recording = write_recording(tmp_path / "there")
-    blobs = BlobProcess(recording.layout)
-    os.kill(blobs._process.pid, signal.SIGSTOP)
-    assert keep_all(blobs) == names
+    blobs = stopped(tmp_path / "there", monkeypatch)
+    names = keep_all(blobs)
     blobs.close()
-    assert all(recording.blob(name) is not None for name in names)
+    assert [recording.blob(name) for name in names] == [content for content, *_ in REQUESTS]
     assert not [*recording.layout.blobs.glob("*/.tmp-*")]
 
 
