@@ -1,4 +1,4 @@
-"""Blobs of a running recording: each is in a file at once, which a separate process makes small when it has time.
+"""Blobs of a running recording: written with a fast compression, then made small by a separate low-priority process.
 
 `python -m recorder.blob_process FOLDER` reads requests from its standard input, each a line of JSON: the kind of a blob
 (`kind`), whether the work is urgent (`urgent`), and the name of a blob that stands alone, to be made small (`blob`), or
