@@ -13,10 +13,12 @@ from recorder import Recording
 from schemas import DemonstrationSchema, InputError, RecordingLayout, limits
 from schemas.files import open_inside, read_inside, read_json, reason
 from schemas.formats.demonstration import FORMAT as DEMONSTRATION_FORMAT
-from schemas.types.recordings import State
+from schemas.types.recordings import Event, State
 
 _CHUNK = 1 << 20  # bytes
 _STATE_BLOBS = ("dom", "elements", "screenshot", "axtree")
+_PLACES_SHOWN = 20  # number of places that name a blob which is missing or damaged
+_Named = dict[str, list[str]]  # blob -> where it is named
 
 
 def verify(path: Path | str, endpoint_url: str | None = None) -> list[str]:
@@ -53,7 +55,7 @@ def _recording(path: Path) -> Iterator[str]:
     for journal in (layout.events, layout.chat, layout.resources, layout.network, layout.messages, layout.console):
         if journal.exists() and not recording.is_live() and _is_cut_off(journal):
             yield f"{journal}: the last line is cut off; it was being written when the recording was killed"
-    blobs: dict[str, str] = {}
+    blobs: _Named = {}
     numbers: set[int] = set()
     yield from _events(recording, blobs, numbers)
     yield from _resources(recording, blobs)
@@ -66,7 +68,7 @@ def _recording(path: Path) -> Iterator[str]:
         yield from _demonstration(layout.demonstration, recording, set(blobs), numbers)
 
 
-def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> Iterator[str]:
+def _events(recording: Recording, blobs: _Named, numbers: set[int]) -> Iterator[str]:
     """Check the journal; notes which blobs it names and where, and the numbers of its events."""
     journal, broken = recording.layout.events, dict[int, str]()
     try:
@@ -76,16 +78,29 @@ def _events(recording: Recording, blobs: dict[str, str], numbers: set[int]) -> I
             numbers.add(number)
             if event["time"] < 0:
                 yield f"{where}: field time: {event['time']} is before the recording's start"
-            for field in (event["gesture"], event["data"].get("event")):
-                if field is not None and field not in numbers and field not in broken:
-                    yield f"{where}: names event {field}, which is not before it"
-            for name in (*_named(event["state"]), event["data"].get("screenshot"), event["data"].get("blob")):
+            for other in (event["gesture"], event["data"].get("event")):
+                if other is not None and other not in numbers and other not in broken:
+                    yield f"{where}: names event {other}, which is not before it"
+            for field, name in _fields(event):
                 if name is not None:
-                    blobs.setdefault(name, where)
+                    _note(blobs, name, f"{where}: field {field}")
     except InputError as error:
         yield str(error)
     yield from broken.values()
     numbers |= broken.keys()  # what names them has no fault of its own
+
+
+def _note(blobs: _Named, name: str, where: str) -> None:
+    """Note where a blob is named."""
+    places = blobs.setdefault(name, [])
+    if len(places) <= _PLACES_SHOWN:
+        places.append(where)
+
+
+def _fields(event: Event) -> Iterator[tuple[str, str | None]]:
+    """The fields of an event that name blobs."""
+    yield from ((f"state.{key}", name) for key, name in zip(_STATE_BLOBS, _named(event["state"]), strict=False))
+    yield from (("data.screenshot", event["data"].get("screenshot")), ("data.blob", event["data"].get("blob")))
 
 
 def _named(state: State | None) -> list[str | None]:
@@ -94,10 +109,10 @@ def _named(state: State | None) -> list[str | None]:
     return [blobs.get(key) for key in _STATE_BLOBS]
 
 
-def _resources(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+def _resources(recording: Recording, blobs: _Named) -> Iterator[str]:
     try:
         for number, resource in enumerate(recording.resources(), 1):
-            blobs.setdefault(resource["blob"], f"{recording.layout.resources}, line {number}")
+            _note(blobs, resource["blob"], f"{recording.layout.resources}, line {number}")
     except InputError as error:
         yield str(error)
 
@@ -119,7 +134,7 @@ def _console(recording: Recording) -> Iterator[str]:
         yield str(error)
 
 
-def _exchanges(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+def _exchanges(recording: Recording, blobs: _Named) -> Iterator[str]:
     """Problems of the recorded network; adds the blobs that it names to `blobs`, with where they are named."""
     try:
         for number, line in enumerate(recording.exchanges(), 1):
@@ -128,28 +143,29 @@ def _exchanges(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
                 yield f"{where}: field seq: {line['seq']} instead of {number}; lines are missing or in another order"
             for name in (line["body"], line["answer_body"]):
                 if name is not None:
-                    blobs.setdefault(name, where)
+                    _note(blobs, name, where)
     except InputError as error:
         yield str(error)
 
 
-def _messages(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+def _messages(recording: Recording, blobs: _Named) -> Iterator[str]:
     """Check what connections carried; notes which blobs it names and where."""
     try:
         for number, line in enumerate(recording.channel_messages(), 1):
             if "blob" in line:
-                blobs.setdefault(line["blob"], f"{recording.layout.messages}, line {number}")
+                _note(blobs, line["blob"], f"{recording.layout.messages}, line {number}")
     except InputError as error:
         yield str(error)
 
 
-def _blobs(recording: Recording, blobs: dict[str, str]) -> Iterator[str]:
+def _blobs(recording: Recording, blobs: _Named) -> Iterator[str]:
     """Every blob that is named exists and has the content that its name says."""
-    for name, where in blobs.items():
+    for name, places in blobs.items():
         try:
             recording.blob(name)
         except InputError as error:
-            yield f"{error} (named by {where})"
+            more = ["and others"] if len(places) > _PLACES_SHOWN else []
+            yield f"{error} (named by {'; '.join(places[:_PLACES_SHOWN] + more)})"
 
 
 def _lone_demonstration(path: Path) -> Iterator[str]:

@@ -5,8 +5,8 @@ from collections import deque
 from pathlib import Path
 from typing import Protocol, Self
 
-from schemas import DemotapeError, DiskFull, RecordingLayout
-from schemas.files import is_disk_full, reason, write_atomically
+from schemas import DemotapeError, DiskFull, RecordingLayout, limits
+from schemas.files import is_disk_full, read_inside, reason, write_atomically
 
 from . import bitmaps, blobs
 
@@ -41,16 +41,26 @@ class BlobStore:
             content = bitmaps.bitmap(content)
         sha256 = hashlib.sha256(content).hexdigest()
         if sha256 not in self._known:
-            with clear_errors(self._layout.root):
-                write_atomically(self._layout.blob(sha256), self._compressed(content, sha256, kind))
+            self._write(blobs.Form.from_content(content), sha256, kind)
             self._known.add(sha256)
         return sha256
+
+    def shrink(self, sha256: str, kind: str | None) -> None:
+        """Replace the file of a blob that stands alone by the one that `store` would have written.
+
+        Raises DemotapeError, OSError or zstandard.ZstdError when it cannot; the file is then as it was.
+        """
+        path = self._layout.blob(sha256)
+        self._write(blobs.decompress(read_inside(path, limits.BLOB, self._layout.root), _refuse), sha256, kind)
 
     def close(self) -> None:
         """Nothing more is kept."""
 
-    def _compressed(self, content: bytes, sha256: str, kind: str | None) -> bytes:
-        form = blobs.Form.from_content(content)
+    def _write(self, form: blobs.Form, sha256: str, kind: str | None) -> None:
+        with clear_errors(self._layout.root):
+            write_atomically(self._layout.blob(sha256), self._compressed(form, sha256, kind))
+
+    def _compressed(self, form: blobs.Form, sha256: str, kind: str | None) -> bytes:
         if kind is None:
             return blobs.compress(form)
         bases = self._bases.setdefault(kind, deque(maxlen=_MAX_BASES))
@@ -65,6 +75,10 @@ class BlobStore:
             return best
         bases.append(blobs.Base(sha256, form, len(standalone)))
         return standalone
+
+
+def _refuse(base: str) -> blobs.Form:
+    raise DemotapeError(f"{base}: is needed by a blob that should stand alone")
 
 
 class clear_errors:

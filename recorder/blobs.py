@@ -18,11 +18,12 @@ from schemas import limits
 
 from .bitmaps import from_planes, to_planes
 
-_LEVEL, _DIFFERENCE_LEVEL = 6, 3
+_LEVEL, _DIFFERENCE_LEVEL, _FAST_LEVEL = 6, 3, 1
 _SKIPPABLE = 0x184D2A50  # and the fifteen after it
 _DICTIONARY, _DIFFERENCE, _PLANES = range(_SKIPPABLE, _SKIPPABLE + 3)
 _HEADER = struct.Struct("<II")  # a skippable frame's magic number and size
 _NAME_BYTES = 32
+HEAD_BYTES = 2 * _HEADER.size + _NAME_BYTES  # of a file, that say which blob it needs
 _BITMAP = b"BM"
 _NEARLY_SAME_RATIO = 0.003  # of a bitmap's bytes: where no more differ, little is gained by looking for what was moved
 _SAMPLE = 251  # every so many bytes; a prime, so that the sample is no column
@@ -60,6 +61,11 @@ class Form:
 def compress(form: Form) -> bytes:
     """A blob's file, standing alone."""
     return form.mark + zstandard.ZstdCompressor(level=_LEVEL).compress(form.data)
+
+
+def compress_fast(form: Form) -> bytes:
+    """The same in a few milliseconds: it is larger."""
+    return form.mark + zstandard.ZstdCompressor(level=_FAST_LEVEL).compress(form.data)
 
 
 class Base:
@@ -127,6 +133,15 @@ def decompress(data: bytes, read_base: Callable[[str], Form]) -> Form:
             raise zstandard.ZstdError("the blob that it was subtracted from has another size")
         content = _combine(np.add, content, base)
     return Form(content, is_planes)
+
+
+def base_of(head: bytes) -> str | None:
+    """The blob that a file needs to be read, from its first HEAD_BYTES; None when it stands alone."""
+    while (frame := _skippable(head)) is not None:
+        magic, payload, head = frame
+        if magic in (_DICTIONARY, _DIFFERENCE):
+            return payload.hex()
+    return None
 
 
 def _in_form(base: Form, is_planes: bool) -> bytes:

@@ -7,25 +7,49 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+NICENESS = 10  # of work that may wait
+_GROUP_INTERVAL_S = 0.11  # in which Linux lets users who are not root set the niceness of one group
 _TURN = 0.0005  # seconds for which a thread keeps Python to itself when another one asks (5 ms by default)
 _lock = threading.Lock()
 _open = 0
 _before = 0.0
 
 
-def step_back(process: int, niceness: int = 10) -> None:
-    """Let a process that has just been started, and the threads that it starts, run when nobody else wants to.
+def step_back(process: int) -> None:
+    """Let a process that has just been started, and the threads that it starts, run when nobody else wants to."""
+    if hasattr(os, "setpriority"):
+        with suppress(OSError):  # it has ended, or may not
+            os.setpriority(os.PRIO_PROCESS, process, NICENESS)
+    if not set_group_niceness(process, NICENESS):
+        again = threading.Timer(_GROUP_INTERVAL_S, set_group_niceness, (process, NICENESS))
+        again.daemon = True
+        again.start()
 
-    Where Linux groups processes by session (sched(7), "The autogroup feature"), its niceness counts only among those of
-    its own session: one that leads a session gets the group's niceness set too, else it has an equal share of the
-    machine.
+
+def step_back_thread() -> None:
+    """The same for the calling thread alone; where the system knows no priority of threads, for its process."""
+    if hasattr(os, "setpriority"):
+        thread = threading.get_native_id() if sys.platform == "linux" else 0
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, NICENESS)
+
+
+def set_group_niceness(process: int, niceness: int) -> bool:
+    """Set the niceness of a process that leads a session, among those of other sessions; it can be set back.
+
+    Where Linux groups processes by session (sched(7), "The autogroup feature"), a process's own niceness counts only
+    among those of its own session: one that leads a session gets the group's niceness set too, else it has an equal
+    share of the machine. Returns False when the system is to be asked again a moment later.
     """
-    if not hasattr(os, "setpriority"):
-        return
-    with suppress(OSError):  # it has ended, or may not
-        os.setpriority(os.PRIO_PROCESS, process, niceness)
-        if os.getsid(process) == process:
-            Path(f"/proc/{process}/autogroup").write_text(str(niceness), encoding="ascii")
+    if hasattr(os, "getsid"):
+        try:
+            if os.getsid(process) == process:
+                Path(f"/proc/{process}/autogroup").write_text(str(niceness), encoding="ascii")
+        except BlockingIOError:
+            return False
+        except OSError:  # it has ended, or there are no groups
+            pass
+    return True
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from schemas.types.network import ChannelMessage, Exchange
 from schemas.types.recordings import ChatLine, ConsoleLine, Event, EventData, RecordingManifest, Resource, State
 
 from . import blobs
+from .lost_blobs import LostBlobs
 
 _MANIFEST = RecordingSchema()  # to be made takes longer than to read one
 _LOCK_CHECKS = 8  # at the lock of a recording that may be live
@@ -80,7 +81,10 @@ class Recording:
         if not events:
             return "its recorder was killed before the first event"
         last = max(event["time"] for event in events)
-        return (f"its recorder was killed; events after number {events[-1]['seq']} at {last:.1f} s are lost")
+        loss = f"its recorder was killed; events after number {events[-1]['seq']} at {last:.1f} s are lost"
+        if many := len(self.lost_blobs):
+            loss += f"; blobs of {many} event{'s' * (many > 1)} are missing"
+        return loss
 
     def is_live(self) -> bool:
         """Whether a recorder is still writing: it holds a lock on the journal for as long as it lives.
@@ -141,12 +145,23 @@ class Recording:
         """Lines of the journal that cannot be read and are passed over: why, by their numbers."""
         return self._journal[1]
 
+    @property
+    def lost_blobs(self) -> dict[int, list[str]]:
+        """Of a recovered recording, the fields of events whose blobs are missing, by the event's number.
+
+        `events` has null in these fields of states; other events that consist of such a blob are left out.
+        """
+        return self._journal[2]
+
     @cached_property
-    def _journal(self) -> tuple[list[Event], dict[int, str]]:
+    def _journal(self) -> tuple[list[Event], dict[int, str], dict[int, list[str]]]:
         events: list[Event] = []
         broken: dict[int, str] = {}
         better: dict[int, EventData] = {}
+        lost = LostBlobs(self.layout)
         for event in self.raw_events(broken):
+            if self.manifest["status"] == "recovered" and not lost.remove_from(event):
+                continue
             if event["type"] == "screenshot":
                 better[event["data"]["event"]] = event["data"]
             else:
@@ -155,7 +170,7 @@ class Recording:
             if event["seq"] in better and event["state"]:
                 data = better[event["seq"]]
                 _better(event["state"], data)
-        return events, broken
+        return events, broken, lost.fields
 
     def chat(self) -> list[ChatLine]:
         """Utterances typed while recording, in order."""

@@ -34,7 +34,8 @@ class NewEvent(TypedDict):
 class RecordingWriter:
     """Writes one recording. Not thread-safe: one thread owns it.
 
-    Everything is on disk when a method returns: a blob before the event that names it, an event before the next.
+    Everything is in a file when a method returns: a blob before the event that names it, an event before the next.
+    A kill of the recorder loses none of it; whether the last blobs survive a crash of the machine depends on `blobs`.
     Holds a lock on the journal, so that a reader can tell a live recording from one that was killed.
     """
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .formats.parts import Strict
 
 _FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # opening a FIFO waits for no one
+TEMPORARY_PREFIX = ".tmp-"
 _UNLINKED = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -107,7 +108,7 @@ def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
 def written_atomically(path: Path, *, sync: bool = True) -> Iterator[IO[bytes]]:
     """A file to write into, and to read from again, which takes its name at the end; see `write_atomically`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".tmp-")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=TEMPORARY_PREFIX)
     try:
         with os.fdopen(descriptor, "w+b") as file:
             yield file

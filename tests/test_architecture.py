@@ -22,7 +22,7 @@ ROOMS = {
 }
 FLOORS = {
     "recorder": (
-        {"pictures", "priority"}, {"bitmaps"}, {"blobs"}, {"blob_store"}, {"blob_process"},
+        {"pictures", "priority"}, {"bitmaps"}, {"blobs"}, {"blob_store", "lost_blobs"}, {"blob_process"},
         {"reader", "writer", "privacy"},
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
     ),

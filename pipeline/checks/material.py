@@ -59,6 +59,11 @@ class Material:
         return self._recording.broken_lines
 
     @property
+    def lost_blobs(self) -> dict[int, list[str]]:
+        """Fields of events whose blobs are missing because the recorder was killed, by the event's number."""
+        return self._recording.lost_blobs
+
+    @property
     def doms(self) -> list[str]:
         """Names of the pages before the actions, each once, in order."""
         return list(dict.fromkeys(turn["state"]["dom"] for turn in self.actions

@@ -28,9 +28,12 @@ def without_position(material: Material) -> Iterator[Finding]:
 
 
 def missing_from_page(material: Material) -> Iterator[Finding]:
-    """Targets that the DOM before the action does not hold."""
+    """Targets that the DOM before the action does not hold, or a DOM that is missing."""
     for turn in material.actions:
-        if turn["element"] and turn["state"] and turn["state"]["dom"]:
+        if turn["state"] and any("dom" in material.lost_blobs.get(number, ()) for number in turn["events"]):
+            yield Finding(turn["id"], "not-in-page", "The page before the action is missing: it was being recorded "
+                                                     "when the machine stopped.")
+        elif turn["element"] and turn["state"] and turn["state"]["dom"]:
             uid = re.escape(turn["element"]["uid"].encode())
             mark = UID_ATTRIBUTE.encode() + b"=" + _QUOTE + uid + _QUOTE
             page = material.dom(turn["state"]["dom"])

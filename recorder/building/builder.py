@@ -60,6 +60,7 @@ class RecordingBuilder:
         self._options = options or {}
         self._make_clock = clock
         self._switching = switching
+        self._is_live = still > 0
         self._notify_failure = on_failure
         self.cached: set[tuple[str, str]] = set()
         self.last_event = 0  # its number
@@ -90,7 +91,8 @@ class RecordingBuilder:
             "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or new_id(self.directory), "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options}, blobs)
-        self._event_writer = EventWriter(self._writer, self._secrets, self._lost)
+        is_late = self._writer_thread.is_late if self._is_live else lambda: False
+        self._event_writer = EventWriter(self._writer, self._secrets, self._lost, is_late)
         self._video = video(self._writer.layout.video)
         self.network.begin(self._writer, self._options, browser)
         self.console.begin(self._writer, self._options)

@@ -1,5 +1,6 @@
 """Assembles the state of an event, removes its secrets and writes it. Runs in the writer's thread."""
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -20,12 +21,15 @@ class EventWriter:
     """Writes events to `writer`, each with the blobs of its state, without what `secrets` knows.
 
     What a page holds may be such that a value cannot be put together: it is left out then, and counted in `lost`.
+    While `is_late`, pictures are kept as they came: to store them as bitmaps takes longer.
     """
 
-    def __init__(self, writer: RecordingWriter, secrets: Secrets, lost: LostValues):
+    def __init__(self, writer: RecordingWriter, secrets: Secrets, lost: LostValues,
+                 is_late: Callable[[], bool] = lambda: False):
         self._writer = writer
         self._secrets = secrets
         self._lost = lost
+        self._is_late = is_late
         self._screenshot = lru_cache(_SCREENSHOTS)(self._store_screenshot)  # one frame may serve several events
 
     def write(self, event: NewEvent, state: State | None, frame_groups: dict[Path, FrameGroup] | None,
@@ -84,6 +88,8 @@ class EventWriter:
         return self._lost.attempt(lambda: self._secrets.in_event(value), otherwise)
 
     def _store_screenshot(self, image: bytes) -> str:
+        if self._is_late():
+            return self._writer.blob(image)
         return self._writer.blob(image, kind="screenshot", picture=True)
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 import av
 from av.container import OutputContainer
 
-from recorder.priority import step_back
+from recorder.priority import set_group_niceness, step_back
 from schemas import DemotapeError
 
 from . import encoder
@@ -83,6 +83,7 @@ class VideoWriter:
         """Wait until what waits is encoded and the file is closed."""
         if self._pending:
             self._put(self._pending)
+        set_group_niceness(self._process.pid, 0)  # the end waits for it
         while self._thread.is_alive():
             try:
                 self._queue.put(None, timeout=0.5)
