@@ -1,5 +1,6 @@
-// Which events are one physical action: the table in docs/actions.md. An event never belongs to a gesture because that
-// was the last one. It belongs to the last one begun that has not ended and accepts its type; or it begins its own.
+// Decides which events are one physical action; the rules are a table in docs/actions.md. An event never belongs to a
+// gesture because that was the last one, but to the last one begun that has not ended and accepts its type; else it
+// begins one.
 "use strict";
 
 demotape.gestures = demotape.ofGroup("gestures", function () {

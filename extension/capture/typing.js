@@ -1,5 +1,5 @@
-// Text that is typed, however an editor takes it in: by the browser's own editing, which tells of it by `input`; by the
-// editor's, which takes `keydown` or `beforeinput` over; or by an EditContext, which tells by `textupdate`.
+// Reads text that is typed, whether the browser edits and reports `input`, the editor handles `keydown` or `beforeinput`,
+// or an EditContext reports `textupdate`.
 "use strict";
 
 demotape.typing = (function () {

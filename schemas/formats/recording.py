@@ -140,7 +140,7 @@ class EventDataSchema(Strict):
     files = listing(fields.String(), "names of the chosen, dropped or downloaded files, without paths", required=False)
     scroll = nested(PointSchema, "resulting offsets of the scrolled element", required=False)
     scroll_from = nested(PointSchema, "scroll: offsets before the gesture scrolled the element", required=False)
-    snaps = flag("scroll: true when the element snaps to positions of its own", required=False)
+    snaps = flag("scroll: true when the element has CSS scroll snapping", required=False)
     delta = nested(PointSchema, "wheel: how far it was turned since the last event of the gesture", required=False)
     default_prevented = flag("wheel: true when the page handles the wheel itself", required=False)
     url = string("address navigated to, downloaded from, or of the new tab", required=False)
