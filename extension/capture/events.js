@@ -172,6 +172,7 @@ demotape.events = (function () {
     const element = targetOf(event);
     const { id } = begin("pointer", event, element, pointerData(event));
     scrolling.mayScroll(id, element, Infinity);
+    typing.noteAct(element);
     if (own(element)?.closest(LEADING)) noteLeading();
   }
 

@@ -80,7 +80,7 @@ demotape.secrets = (function () {
   /** A control's value, masked when secret; an empty field stays empty. */
   function valueOf(element) {
     const node = own(element);
-    const value = node.value ?? node.editContext?.text ?? (node.isContentEditable ? node.innerText : "");
+    const value = node.value ?? demotape.typing.editContextText(node.editContext) ?? (node.isContentEditable ? node.innerText : "");
     return value && isSecret(element) ? REDACTED : String(value);
   }
 

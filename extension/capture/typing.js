@@ -6,10 +6,11 @@ demotape.typing = (function () {
   const CHECKS_MS = [0, 30, 100]; // after a key, when an editor that tells nothing may have taken its text in
   const MAX_TEXT_CHARS = 20000;
   const NOT_TYPED_IN = new Set(globalThis.demotapeShared.not_typed_in);
+  const SILENT_KEYS = new Set(globalThis.demotapeShared.silent_keys);
   const DELETION_KEYS = new Set(globalThis.demotapeShared.deletion_keys);
   const { own, secrets, shared } = demotape;
   const reported = new WeakMap(); // element -> its value when its last `input` was sent
-  const editContexts = new WeakSet(); // that are listened to
+  const runs = new WeakMap(); // EditContext -> what was typed into it without a break
   let pending = null; // a key of which the editor has not said whether it brought text
   let settling = null; // a value that the page may put in another form
 
@@ -23,7 +24,13 @@ demotape.typing = (function () {
   /** The text in an element as it is, also a secret one: it stays here. Without line breaks where these need a layout. */
   function textIn(element) {
     const node = own(element);
-    return String(node.value ?? node.editContext?.text ?? (node.isContentEditable ? node.textContent : ""));
+    return String(node.value ?? editContextText(node.editContext) ?? (node.isContentEditable ? node.textContent : ""));
+  }
+
+  /** The text in an EditContext, undefined without one. */
+  function editContextText(context) {
+    const run = context && runs.get(context);
+    return run && !run.reliable ? run.text : context?.text;
   }
 
   /**
@@ -34,6 +41,7 @@ demotape.typing = (function () {
     if (!isEditable(element)) return;
     listenToEditContext(element);
     const { key = "", ctrlKey, metaKey } = event;
+    if (!SILENT_KEYS.has(key)) noteAct(element);
     const edits = key.length === 1 || key === "Enter" || DELETION_KEYS.has(key);
     if (!edits || ctrlKey || metaKey) return;
     const check = { element, event, gesture, before };
@@ -102,15 +110,38 @@ demotape.typing = (function () {
     return { value_before: value && secrets.isSecret(element) ? secrets.REDACTED : value.slice(0, MAX_TEXT_CHARS) };
   }
 
-  /** An EditContext tells of text to who listens to itself, in any world. */
+  /** An EditContext reports text to all who listen to it, in any world. */
   function listenToEditContext(element) {
     const context = own(element)?.editContext;
-    if (!context || editContexts.has(context)) return;
-    editContexts.add(context);
-    context.addEventListener("textupdate", (event) => demotape.events.onTextUpdate(event, element));
+    if (!context || runs.has(context)) return;
+    runs.set(context, { start: 0, text: "", known: context.text, reliable: true, acts: 0 });
+    context.addEventListener("textupdate", (event) => {
+      updateRun(context, event);
+      demotape.events.onTextUpdate(event, element);
+    });
+  }
+
+  /**
+   * Keep what was typed into an EditContext without a break. Its `text` holds the whole content, unless the page puts
+   * other text in it (Monaco adds what the browser has added already): then the run is the value.
+   */
+  function updateRun(context, { updateRangeStart: start, updateRangeEnd: end, text }) {
+    const run = runs.get(context), last = run.start + run.text.length;
+    run.reliable &&= context.text === run.known.slice(0, start) + text + run.known.slice(end);
+    const continues = start >= run.start && end <= last && run.acts <= 1; // others have moved the caret or the text
+    run.text = continues ? run.text.slice(0, start - run.start) + text + run.text.slice(end - run.start) : text;
+    if (!continues) run.start = start;
+    run.known = context.text;
+    run.acts = 0;
+  }
+
+  /** Somebody acts in an element; what brings no text breaks the run. */
+  function noteAct(element) {
+    const run = runs.get(own(element)?.editContext);
+    if (run) run.acts++;
   }
 
   const isReported = (element) => reported.has(element);
 
-  return { isEditable, isReported, onKey, onInput, noteValueBefore, valueBefore, listenToEditContext };
+  return { isEditable, isReported, editContextText, noteAct, onKey, onInput, noteValueBefore, valueBefore, listenToEditContext };
 })();
