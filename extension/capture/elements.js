@@ -177,8 +177,42 @@ demotape.elements = (function () {
     return said;
   }
 
-  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the frame group's root. */
-  function describe(element) {
+  const POINTING = new Set(["pointerdown", "pointermove"]); // events whose target was hit by their point
+  const EDGE = 1; // CSS pixels around a box that count as inside
+  const PSEUDO_ELEMENTS = [
+    "::before", "::after", "::marker", "::scroll-button(up)", "::scroll-button(down)", "::scroll-button(left)",
+    "::scroll-button(right)", "::scroll-marker",
+  ];
+
+  /** Why the point of an event is outside the box of its target; "" if it is not. */
+  function pointOutside(element, box, event) {
+    if (!event || !POINTING.has(event.type)) return "";
+    const { clientX: x, clientY: y } = event;
+    const across = x >= box.left - EDGE && x <= box.right + EDGE;
+    if (across && y >= box.top - EDGE && y <= box.bottom + EDGE) return "";
+    const node = own(element);
+    if (element === own(node.ownerDocument).documentElement) return "page";
+    if (own(node.getRootNode()).elementFromPoint(x, y) !== element) return "moved";
+    if (isBackdropPressed(element)) return "backdrop";
+    return hasPseudoElement(element) ? "pseudo-element" : "other";
+  }
+
+  function isBackdropPressed(element) {
+    if (!own(element).matches(":modal, :popover-open, :fullscreen")) return false;
+    const { display, pointerEvents } = getComputedStyle(element, "::backdrop");
+    return display !== "none" && pointerEvents !== "none";
+  }
+
+  function hasPseudoElement(element) {
+    if (getComputedStyle(element).display.includes("list-item")) return true; // its marker
+    return PSEUDO_ELEMENTS.some((name) => !["", "none", "normal"].includes(getComputedStyle(element, name).content));
+  }
+
+  /**
+   * Everything that is kept of the element an event is about. Boxes are in the coordinates of the frame group's root.
+   * `event`: one of this frame that is to be compared with the box.
+   */
+  function describe(element, event = null) {
     const node = own(element);
     const box = node.getBoundingClientRect();
     const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(demotape.frameGroup.frameOf(element));
@@ -187,7 +221,8 @@ demotape.elements = (function () {
           x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY,
         })
       : null;
-    return { ...words(element), bbox };
+    const outside = bbox && pointOutside(element, box, event);
+    return { ...words(element), bbox, ...(outside ? { point_outside: outside } : {}) };
   }
 
   return { role, name, text, textsIn, clickable, describe };

@@ -139,7 +139,7 @@ demotape.events = (function () {
     if (event.target === hover.target || event.pointerType !== "mouse" || event.buttons) return;
     hover.target = event.target;
     hover.cancel?.();
-    const target = demotape.elements.describe(targetOf(event));
+    const target = demotape.elements.describe(targetOf(event), event);
     const { snapshot } = idleSnapshot.lastSeen;
     const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : idleSnapshot.capture();
     const data = { ...pointerData(event), button: 0 };

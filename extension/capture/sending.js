@@ -30,7 +30,7 @@ demotape.sending = (function () {
       time: performance.timeOrigin + event.timeStamp,
       gesture: gesture === undefined ? shared.gesture : gesture,
       path: demotape.frameGroup.path(shared.rootFrame),
-      target: target ?? (element ? attempt(() => demotape.elements.describe(element)) : null),
+      target: target ?? (element ? attempt(() => demotape.elements.describe(element, event)) : null),
       data,
       snapshot: demotape.snapshot.seal(snapshot),
       ...(shown ? { shown } : {}),

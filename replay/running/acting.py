@@ -13,7 +13,7 @@ from playwright.async_api import Page
 
 from recorder.devtools.sessions import ProtocolError
 from schemas import REDACTED
-from schemas.types.recordings import Element
+from schemas.types.recordings import Box, Element
 
 from .finding import ElementMatch, ElementNotFound, World, box, call_on, find, related
 from .keys import changed, type_text
@@ -135,11 +135,29 @@ class Actor:
             return x, y  # at an edge, what lies beside or above it counts
         left, top, width, height = box_rect
         before = element["bbox"] if element else None
+        if element and before and x is not None and y is not None and (reason := element.get("point_outside")):
+            return await self._point_outside(reason, (x, y), before, box_rect)
         across, down = 0.5, 0.5
         if before and x is not None and y is not None and before["width"] and before["height"]:
             across = min(max((x - before["x"]) / before["width"], _EDGE), 1 - _EDGE)
             down = min(max((y - before["y"]) / before["height"], _EDGE), 1 - _EDGE)
         return left + width * across, top + height * down
+
+    async def _point_outside(self, reason: str, point: tuple[float, float], before: Box,
+                             box_rect: tuple[float, float, float, float]) -> tuple[float, float]:
+        """A point outside the box of its target, as far from it as it was. A backdrop fills the viewport; on it, the
+        point is the recorded one, unless the target is there now."""
+        (x, y), (left, top, width, height) = point, box_rect
+        if reason == "page":
+            return x, y
+        inside = left <= x <= left + width and top <= y <= top + height
+        if reason == "backdrop":
+            view_width, view_height = await self._page.evaluate("[innerWidth, innerHeight]")
+            if not inside and x < view_width and y < view_height:
+                return x, y
+            return max(left / 2, 0), max(top / 2, 0)
+        return (_shifted(x, before["x"], before["width"], left, width),
+                _shifted(y, before["y"], before["height"], top, height))
 
     async def _steady(self, match: ElementMatch, element: Element | None) -> tuple[float, float, float, float]:
         """The box of an element once it is shown and stands still. A page that is not there yet shows it later, or
@@ -371,6 +389,11 @@ class Actor:
 
     async def _reload(self, *_: Any) -> None:
         await self._page.reload(wait_until="commit", timeout=_GOING)
+
+
+def _shifted(point: float, before: float, size_before: float, now: float, size: float) -> float:
+    """A coordinate, as far from the nearer edge of a box as it was before."""
+    return point - before + now if point <= before + size_before else point - before - size_before + now + size
 
 
 async def _shown_box(match: ElementMatch, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
