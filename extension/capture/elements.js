@@ -14,6 +14,8 @@ demotape.elements = (function () {
     nav: "navigation", ol: "list", option: "option", output: "status", progress: "progressbar", summary: "button",
     table: "table", tbody: "rowgroup", td: "cell", textarea: "textbox", tfoot: "rowgroup", th: "columnheader",
     thead: "rowgroup", tr: "row", ul: "list",
+    // Buttons that the browser makes; their names are in its language, and no script can read them.
+    camera: "button", geolocation: "button", microphone: "button", usermedia: "button",
   };
   // Roles whose accessible name may come from content (ARIA 1.2, section 5.2.8.6).
   const NAMED_BY_CONTENT = new Set([
@@ -64,14 +66,18 @@ demotape.elements = (function () {
     return squeeze(pieces.join(" "), limit);
   }
 
+  /** The elements that `aria-labelledby` names, or that a script has set: the attribute is empty then. */
+  function labelsOf(node) {
+    if (node.ariaLabelledByElements) return node.ariaLabelledByElements;
+    const scope = own(node.getRootNode());
+    return node.getAttribute("aria-labelledby").split(/\s+/).map((id) => scope.getElementById?.(id)).filter(Boolean);
+  }
+
   /** Accessible name, by the steps of the ARIA name computation that pages use in practice. */
   function name(element, elementRole = role(element), limit = TEXT_LIMIT) {
     const node = own(element);
-    const labelledBy = node.getAttribute("aria-labelledby");
-    if (labelledBy) {
-      const scope = own(node.getRootNode());
-      const found = labelledBy.split(/\s+/).map((id) => scope.getElementById?.(id)).filter(Boolean);
-      const joined = found.map((label) => text(label, limit)).join(" ");
+    if (node.hasAttribute("aria-labelledby")) {
+      const joined = labelsOf(node).map((label) => text(label, limit)).join(" ");
       if (joined) return squeeze(joined, limit);
     }
     const label = node.getAttribute("aria-label");

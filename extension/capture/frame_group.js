@@ -72,10 +72,10 @@ demotape.frameGroup = (function () {
   /** The frame of an `embed` of another origin: those that no element names are in the order of the `embed`s. */
   function unnamedWindow(embed) {
     const frame = frameOf(embed);
-    const beside = Array.from(demotape.own(frame.document).querySelectorAll([...FRAME_TAGS].join()));
-    const named = new Set(beside.map(namedWindow));
+    const frameElements = Array.from(demotape.own(frame.document).querySelectorAll([...FRAME_TAGS].join()));
+    const named = new Set(frameElements.map(namedWindow));
     const unnamed = Array.from({ length: frame.length }, (_, index) => frame[index]).filter((inner) => !named.has(inner));
-    return unnamed[beside.filter(mayEmbed).indexOf(embed)] ?? null;
+    return unnamed[frameElements.filter(mayEmbed).indexOf(embed)] ?? null;
   }
 
   /** Whether an element is an `embed` that may have a frame of another origin. */

@@ -13,10 +13,11 @@ from playwright.async_api import Page
 
 from recorder.devtools.sessions import ProtocolError
 from schemas import REDACTED
-from schemas.types.recordings import Box, Element
+from schemas.types.recordings import Element
 
 from .finding import ElementMatch, ElementNotFound, World, box, call_on, find, related
 from .keys import changed, type_text
+from .points import inside, matches_recorded_box, outside
 
 _BUTTONS = ("left", "middle", "right")
 _STEADY_POLL_S, _MAX_STEADY_POLLS = 0.03, 20  # seconds between two looks whether an element moves; how many
@@ -27,7 +28,6 @@ _PRESSED = 9  # square pixels that can be pressed
 _FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
 _STUCK, _A_LETTER = 30.0, 0.05  # seconds after which an action is taken to have hung its page, more where much is typed
-_EDGE = 0.02  # share of a box that is not pressed
 _SECRET = "demotape-secret-0"  # typed where a secret was
 _LONGEST_NAME = 200  # bytes of a file's name
 _FILE = b"A file of this name was uploaded when the session was recorded; its content was not kept.\n"
@@ -131,33 +131,13 @@ class Actor:
                 raise ActionFailed("neither an element nor a point")
             return x, y
         box_rect = await self._steady(match, element)
-        if element and x is not None and y is not None and _matches_recorded_box(element, box_rect):
+        if element and x is not None and y is not None and matches_recorded_box(element, box_rect):
             return x, y  # at an edge, what lies beside or above it counts
-        left, top, width, height = box_rect
-        before = element["bbox"] if element else None
-        if element and before and x is not None and y is not None and (reason := element.get("point_outside")):
-            return await self._point_outside(reason, (x, y), before, box_rect)
-        across, down = 0.5, 0.5
-        if before and x is not None and y is not None and before["width"] and before["height"]:
-            across = min(max((x - before["x"]) / before["width"], _EDGE), 1 - _EDGE)
-            down = min(max((y - before["y"]) / before["height"], _EDGE), 1 - _EDGE)
-        return left + width * across, top + height * down
-
-    async def _point_outside(self, reason: str, point: tuple[float, float], before: Box,
-                             box_rect: tuple[float, float, float, float]) -> tuple[float, float]:
-        """A point outside the box of its target, as far from it as it was. A backdrop fills the viewport; on it, the
-        point is the recorded one, unless the target is there now."""
-        (x, y), (left, top, width, height) = point, box_rect
-        if reason == "page":
-            return x, y
-        inside = left <= x <= left + width and top <= y <= top + height
-        if reason == "backdrop":
-            view_width, view_height = await self._page.evaluate("[innerWidth, innerHeight]")
-            if not inside and x < view_width and y < view_height:
-                return x, y
-            return max(left / 2, 0), max(top / 2, 0)
-        return (_shifted(x, before["x"], before["width"], left, width),
-                _shifted(y, before["y"], before["height"], top, height))
+        if not element or not element["bbox"] or x is None or y is None:
+            return inside(None, None, box_rect)
+        if reason := element.get("point_outside"):
+            return outside(reason, (x, y), element["bbox"], box_rect)
+        return inside((x, y), element["bbox"], box_rect)
 
     async def _steady(self, match: ElementMatch, element: Element | None) -> tuple[float, float, float, float]:
         """The box of an element once it is shown and stands still. A page that is not there yet shows it later, or
@@ -166,7 +146,7 @@ class Actor:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
         if (element and element["bbox"] and (box_unscrolled := await _shown_box(match, scrolled=False))
-                and _matches_recorded_box(element, box_unscrolled)):
+                and matches_recorded_box(element, box_unscrolled)):
             return box_unscrolled
         box_rect = await _shown_box(match)
         for _ in range(_MAX_STEADY_POLLS):
@@ -391,25 +371,12 @@ class Actor:
         await self._page.reload(wait_until="commit", timeout=_GOING)
 
 
-def _shifted(point: float, before: float, size_before: float, now: float, size: float) -> float:
-    """A coordinate, as far from the nearer edge of a box as it was before."""
-    return point - before + now if point <= before + size_before else point - before - size_before + now + size
-
-
 async def _shown_box(match: ElementMatch, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:
     """The box of an element; None where it has none, as it is not shown or gone."""
     try:
         return await box(match, scrolled=scrolled)
     except ProtocolError:
         return None
-
-
-def _matches_recorded_box(element: Element, box_rect: tuple[float, float, float, float]) -> bool:
-    """Whether a box is that of an element as it was recorded."""
-    box = element["bbox"]
-    recorded = (box["x"], box["y"], box["width"], box["height"]) if box else ()
-    return bool(recorded) and all(abs(actual - expected) < 1 for actual,
-                                  expected in zip(box_rect, recorded, strict=True))
 
 
 def _file_name(name: str) -> str:

@@ -2,13 +2,14 @@
 
 import pytest
 
+from tests.recorder.browser import test_frames as frames_of_recorder
 from tests.recorder.browser import test_outside
 from tests.recorder.browser import test_state as of_recorder
 
 
-@pytest.mark.parametrize("kind", of_recorder.FRAMES)
+@pytest.mark.parametrize("kind", frames_of_recorder.FRAMES)
 def test_frames(chrome, site, kind):
-    of_recorder.test_frames(chrome, site, kind)
+    frames_of_recorder.test_frames(chrome, site, kind)
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])
