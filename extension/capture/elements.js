@@ -14,6 +14,8 @@ demotape.elements = (function () {
     nav: "navigation", ol: "list", option: "option", output: "status", progress: "progressbar", summary: "button",
     table: "table", tbody: "rowgroup", td: "cell", textarea: "textbox", tfoot: "rowgroup", th: "columnheader",
     thead: "rowgroup", tr: "row", ul: "list",
+    // Buttons that the browser makes; their names are in its language, and no script can read them.
+    camera: "button", geolocation: "button", microphone: "button", usermedia: "button",
   };
   // Roles whose accessible name may come from content (ARIA 1.2, section 5.2.8.6).
   const NAMED_BY_CONTENT = new Set([
@@ -64,14 +66,18 @@ demotape.elements = (function () {
     return squeeze(pieces.join(" "), limit);
   }
 
+  /** The elements that `aria-labelledby` names, or that a script has set: the attribute is empty then. */
+  function labelsOf(node) {
+    if (node.ariaLabelledByElements) return node.ariaLabelledByElements;
+    const scope = own(node.getRootNode());
+    return node.getAttribute("aria-labelledby").split(/\s+/).map((id) => scope.getElementById?.(id)).filter(Boolean);
+  }
+
   /** Accessible name, by the steps of the ARIA name computation that pages use in practice. */
   function name(element, elementRole = role(element), limit = TEXT_LIMIT) {
     const node = own(element);
-    const labelledBy = node.getAttribute("aria-labelledby");
-    if (labelledBy) {
-      const scope = own(node.getRootNode());
-      const found = labelledBy.split(/\s+/).map((id) => scope.getElementById?.(id)).filter(Boolean);
-      const joined = found.map((label) => text(label, limit)).join(" ");
+    if (node.hasAttribute("aria-labelledby")) {
+      const joined = labelsOf(node).map((label) => text(label, limit)).join(" ");
       if (joined) return squeeze(joined, limit);
     }
     const label = node.getAttribute("aria-label");
@@ -177,8 +183,42 @@ demotape.elements = (function () {
     return said;
   }
 
-  /** Everything that is kept of the element an event is about. Boxes are in the coordinates of the frame group's root. */
-  function describe(element) {
+  const POINTING = new Set(["pointerdown", "pointermove"]); // events whose target was hit by their point
+  const EDGE = 1; // CSS pixels around a box that count as inside
+  const PSEUDO_ELEMENTS = [
+    "::before", "::after", "::marker", "::scroll-button(up)", "::scroll-button(down)", "::scroll-button(left)",
+    "::scroll-button(right)", "::scroll-marker",
+  ];
+
+  /** Why the point of an event is outside the box of its target; "" if it is not. */
+  function pointOutside(element, box, event) {
+    if (!event || !POINTING.has(event.type)) return "";
+    const { clientX: x, clientY: y } = event;
+    const across = x >= box.left - EDGE && x <= box.right + EDGE;
+    if (across && y >= box.top - EDGE && y <= box.bottom + EDGE) return "";
+    const node = own(element);
+    if (element === own(node.ownerDocument).documentElement) return "page";
+    if (own(node.getRootNode()).elementFromPoint(x, y) !== element) return "moved";
+    if (isBackdropPressed(element)) return "backdrop";
+    return hasPseudoElement(element) ? "pseudo-element" : "other";
+  }
+
+  function isBackdropPressed(element) {
+    if (!own(element).matches(":modal, :popover-open, :fullscreen")) return false;
+    const { display, pointerEvents } = getComputedStyle(element, "::backdrop");
+    return display !== "none" && pointerEvents !== "none";
+  }
+
+  function hasPseudoElement(element) {
+    if (getComputedStyle(element).display.includes("list-item")) return true; // its marker
+    return PSEUDO_ELEMENTS.some((name) => !["", "none", "normal"].includes(getComputedStyle(element, name).content));
+  }
+
+  /**
+   * Everything that is kept of the element an event is about. Boxes are in the coordinates of the frame group's root.
+   * `event`: one of this frame that is to be compared with the box.
+   */
+  function describe(element, event = null) {
     const node = own(element);
     const box = node.getBoundingClientRect();
     const { x, y, scaleX, scaleY } = demotape.frameGroup.transform(demotape.frameGroup.frameOf(element));
@@ -187,7 +227,8 @@ demotape.elements = (function () {
           x: box.x * scaleX + x, y: box.y * scaleY + y, width: box.width * scaleX, height: box.height * scaleY,
         })
       : null;
-    return { ...words(element), bbox };
+    const outside = bbox && pointOutside(element, box, event);
+    return { ...words(element), bbox, ...(outside ? { point_outside: outside } : {}) };
   }
 
   return { role, name, text, textsIn, clickable, describe };

@@ -7,8 +7,8 @@ demotape.fastSerialize = (function () {
   // What a text does not say, or says otherwise than the snapshot cache: state of controls, documents and roots of their own, and
   // what is never kept.
   const UNSUPPORTED = new Set([
-    "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "template", "script", "noscript", "style",
-    "xmp", "noembed", "noframes", "plaintext",
+    "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "object", "embed", "template", "script",
+    "noscript", "style", "xmp", "noembed", "noframes", "plaintext",
   ]);
   const MAX_ELEMENTS = 200; // elements, so that little is told anew when something in it changes
   const MARK = "\u0003"; // before the runs, between them and the text, and behind it

@@ -50,10 +50,52 @@ demotape.frameGroup = (function () {
     return frame;
   }
 
+  // An `object` and an `embed` have a frame only while they show a document.
+  const FRAME_TAGS = new Set(["iframe", "frame", "object", "embed"]);
+  const IMAGE_TYPE = /^image\/(?!svg)/i;
+
+  /** Whether an element is of a kind that may have a frame. */
+  const mayHoldFrame = (element) => FRAME_TAGS.has(demotape.own(element).localName);
+
+  /** The frame in a frame element, null where there is none. */
+  const windowIn = (frameElement) => namedWindow(frameElement) ?? (isEmbed(frameElement) ? unnamedWindow(frameElement) : null);
+
+  /** The same, except for an `embed` of another origin: an `embed` has no `contentWindow`. */
+  function namedWindow(frameElement) {
+    if (!isEmbed(frameElement)) return demotape.own(frameElement).contentWindow ?? null;
+    const frame = demotape.shared.embedded.get(frameElement);
+    return frame && !frame.closed ? frame : null;
+  }
+
+  const isEmbed = (element) => demotape.own(element).localName === "embed";
+
+  /** The frame of an `embed` of another origin: those that no element names are in the order of the `embed`s. */
+  function unnamedWindow(embed) {
+    const frame = frameOf(embed);
+    const frameElements = Array.from(demotape.own(frame.document).querySelectorAll([...FRAME_TAGS].join()));
+    const named = new Set(frameElements.map(namedWindow));
+    const unnamed = Array.from({ length: frame.length }, (_, index) => frame[index]).filter((inner) => !named.has(inner));
+    return unnamed[frameElements.filter(mayEmbed).indexOf(embed)] ?? null;
+  }
+
+  /** Whether an element is an `embed` that may have a frame of another origin. */
+  function mayEmbed(element) {
+    if (!isEmbed(element) || namedWindow(element)) return false;
+    return element.getClientRects().length > 0 && !IMAGE_TYPE.test(element.type);
+  }
+
+  /** Index of the frame in a frame element, see `indexInParent`; null where there is none. */
+  function indexIn(frameElement) {
+    const frame = windowIn(frameElement);
+    if (frame) return indexInParent(frame);
+    const isInShadow = demotape.own(frameElement).getRootNode() !== demotape.own(frameElement).ownerDocument;
+    return isInShadow && mayEmbed(frameElement) ? -1 : null;
+  }
+
   /** The document in a frame element, when it belongs to this frame group. */
   function documentOf(frameElement) {
     try {
-      const { document } = frameElement.contentWindow;
+      const { document } = windowIn(frameElement);
       return demotape.own(document).defaultView ? document : null;
     } catch {
       return null;
@@ -63,7 +105,7 @@ demotape.frameGroup = (function () {
   /** The frame whose document an element is in. */
   const frameOf = (element) => demotape.own(demotape.own(element).ownerDocument).defaultView;
 
-  /** Index of a frame among its parent's frames, -1 when the parent does not list it. */
+  /** Index of a frame among its parent's frames, -1 when the parent does not list it, as in a shadow root. */
   function indexInParent(frame) {
     for (let index = 0; index < frame.parent.length; index++) {
       if (frame.parent[index] === frame) return index;
@@ -121,7 +163,7 @@ demotape.frameGroup = (function () {
     return uids;
   }
 
-  return { root, path, documentOf, frameOf, indexInParent, contentBox, transform, framePath };
+  return { root, path, mayHoldFrame, documentOf, frameOf, indexIn, contentBox, transform, framePath };
 })();
 
 /** What there is one of in a frame group: the root's. Who had one of a frame's own would lose it where that frame goes. */
@@ -150,8 +192,11 @@ demotape.shared = demotape.ofGroup("shared", function () {
     oncePassword: new WeakSet(),
     reportedSecrets: new Map(),
     closedRoots: new WeakMap(),
+    embedded: new WeakMap(), // `embed` -> its frame, in the same frame group
   };
 });
+
+if (window.frameElement?.localName === "embed") demotape.shared.embedded.set(window.frameElement, window);
 
 /** The number of an element in its frame group, for the life of its document. Kept beside the page, never in it. */
 demotape.number = function (element) {

@@ -19,7 +19,7 @@ demotape.hovering = (function () {
     if (event.target === rest?.over || event.pointerType !== "mouse" || event.buttons) return;
     if (rest && performance.now() - rest.since >= REST_MS) attempt(check); // what was opened is left for what is in it
     rest?.cancel?.();
-    const target = demotape.elements.describe(demotape.events.targetOf(event));
+    const target = demotape.elements.describe(demotape.events.targetOf(event), event);
     const { snapshot } = idleSnapshot.lastSeen;
     const before = snapshot?.rows.some((row) => row.entry.uid === target.uid) ? snapshot : idleSnapshot.capture();
     const data = { ...demotape.events.pointerData(event), button: 0 };

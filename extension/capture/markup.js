@@ -130,11 +130,13 @@ demotape.markup = (function () {
       shared.controls.add(element);
     }
     const start = `<${tag}${attributesText(element, tag, record)}`;
-    if (tag === "iframe" || tag === "frame") return frameText(element, tag, start, record, until);
+    if (demotape.frameGroup.mayHoldFrame(element)) return frameText(element, tag, start, record, until, masked);
     if (VOID.has(tag)) return start + ">";
-    const content = contentText(element, tag, record, until, masked || (shared.masks && own(element).hasAttribute(MASK)));
+    const content = contentText(element, tag, record, until, isMasked(element, masked));
     return content === null ? null : `${start}>${content}</${tag}>`;
   }
+
+  const isMasked = (element, masked) => masked || (shared.masks && own(element).hasAttribute(MASK));
 
   function attributesText(element, tag, record) {
     let text = attribute(UID, demotape.uid(element));
@@ -275,19 +277,22 @@ demotape.markup = (function () {
       (sheet) => `<style data-demotape-adopted="">${escapeMarks(sheetText(sheet))}</style>`).join("");
   }
 
-  function frameText(element, tag, start, record, until) {
-    const source = element.getAttribute("src");
+  /** Text of a frame element. An `object` also has its content, which is shown where its document cannot be. */
+  function frameText(element, tag, start, record, until, masked) {
+    const source = tag === "iframe" || tag === "frame" ? element.getAttribute("src") : null;
     const inner = demotape.frameGroup.documentOf(element);
     shared.frames.add(element);
     record.inner = rootIn(element);
     let text = start + (source === null ? "" : attribute("data-demotape-src", source));
+    const content = tag === "object" ? contentText(element, tag, record, until, isMasked(element, masked)) : "";
+    if (content === null) return null;
     if (inner) {
       const document = documentChunk(inner, until);
       if (!document) return null;
-      record.chunks = [document];
+      record.chunks = [document, ...record.chunks ?? []];
       text += ` srcdoc="${marked(document, FRAME_MARK)}"`;
     }
-    return tag === "frame" ? text + ">" : `${text}></iframe>`;
+    return tag === "frame" || tag === "embed" ? text + ">" : `${text}>${content}</${tag}>`;
   }
 
   return { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk };

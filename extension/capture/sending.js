@@ -30,7 +30,7 @@ demotape.sending = (function () {
       time: performance.timeOrigin + event.timeStamp,
       gesture,
       path: demotape.frameGroup.path(shared.rootFrame),
-      target: target ?? (element ? attempt(() => demotape.elements.describe(element)) : null),
+      target: target ?? (element ? attempt(() => demotape.elements.describe(element, event)) : null),
       data,
       ...(event.isTrusted === false ? { trusted: false } : {}),
       snapshot: demotape.snapshot.seal(snapshot),

@@ -15,7 +15,7 @@ demotape.table = demotape.ofGroup("table", function () {
   function frameTransform(frame, outer, frameElement) {
     if (!outer) {
       return {
-        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], scroll: demotape.paintTracking.scroll(), moving: running(),
+        x: 0, y: 0, scaleX: 1, scaleY: 1, path: [], indices: [], scroll: demotape.paintTracking.scroll(), moving: running(),
         clip: { left: 0, top: 0, right: frame.innerWidth, bottom: frame.innerHeight },
       };
     }
@@ -23,7 +23,8 @@ demotape.table = demotape.ofGroup("table", function () {
     const { clip } = outer;
     return {
       x: content.x, y: content.y, scaleX: content.scaleX, scaleY: content.scaleY,
-      path: [...outer.path, demotape.uid(frameElement)], scroll: outer.scroll, moving: outer.moving,
+      path: [...outer.path, demotape.uid(frameElement)], indices: [...outer.indices, demotape.frameGroup.indexIn(frameElement)],
+      scroll: outer.scroll, moving: outer.moving,
       clip: {
         left: Math.max(clip.left, content.x), top: Math.max(clip.top, content.y),
         right: Math.min(clip.right, content.x + content.width), bottom: Math.min(clip.bottom, content.y + content.height),
@@ -65,8 +66,7 @@ demotape.table = demotape.ofGroup("table", function () {
   }
 
   function walkInside(element, context, transform) {
-    const { localName } = own(element);
-    if (localName === "iframe" || localName === "frame") walkFrame(element, context, transform);
+    if (demotape.frameGroup.mayHoldFrame(element)) walkFrame(element, context, transform);
     const shadow = demotape.shadowRootOf(element);
     const record = demotape.markup.recordOf(element);
     if (shadow && !record.shadow) {
@@ -133,10 +133,14 @@ demotape.table = demotape.ofGroup("table", function () {
       const innerTransform = frameTransform(defaultView, transform, element);
       walk(documentElement, context, innerTransform);
       probe(inner, context, innerTransform);
-    } else if (element.contentWindow) {
+      return;
+    }
+    const index = demotape.frameGroup.indexIn(element);
+    if (index !== null) {
       const box = transformBox(demotape.frameGroup.contentBox(element), transform);
-      const index = demotape.frameGroup.indexInParent(element.contentWindow);
-      context.frames.push(demotape.finiteBox({ uid: demotape.uid(element), index, path: transform.path, ...box }));
+      const { path, indices } = transform;
+      const around = indices.length ? { path, indices } : { path };
+      context.frames.push(demotape.finiteBox({ uid: demotape.uid(element), index, ...around, ...box }));
     }
   }
 
@@ -253,7 +257,7 @@ demotape.table = demotape.ofGroup("table", function () {
     const { shared } = demotape;
     const { activeElement, documentElement, fonts, scrollingElement } = own(frame.document);
     return [
-      shared.version, shared.stirred, frame.innerWidth, frame.innerHeight, frame.devicePixelRatio, frame.scrollX, frame.scrollY,
+      shared.version, shared.stirred, frame.length, frame.innerWidth, frame.innerHeight, frame.devicePixelRatio, frame.scrollX, frame.scrollY,
       activeElement, documentElement, fonts.size, fonts.status, own(scrollingElement)?.scrollHeight, running(),
     ];
   }

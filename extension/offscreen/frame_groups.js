@@ -7,7 +7,7 @@ const key = (path) => path.join("/");
 function frameOf(path, groups) {
   for (let depth = path.length - 1; depth >= 0; depth--) {
     const above = groups.get(key(path.slice(0, depth)));
-    if (above) return above.frames.find((frame) => frame.index === path[depth]) ?? null;
+    if (above) return above.frames.find((frame) => key([...frame.indices ?? [], frame.index]) === key(path.slice(depth))) ?? null;
   }
   return null;
 }

@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 
 from pipeline.align import decode
+from pipeline.pages.allowed import FRAMES
 from pipeline.pages.dom import parse
 from recorder import Recording
 from schemas import InputError, limits
@@ -105,7 +106,7 @@ def _texts(snapshot: bytes, depth: int = 0) -> set[str]:
         return set()
     root = parse(snapshot)
     texts = {text.strip() for text in root.itertext() if not text.isspace()}
-    for element in root.iter("input", "option", "iframe", "frame"):
+    for element in root.iter("input", "option", *FRAMES):
         if value := element.get("value"):
             texts.add(value)
         if inner := element.get("srcdoc"):

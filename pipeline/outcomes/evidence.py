@@ -23,6 +23,7 @@ from .texts import Judge
 
 _OURS = "data-demotape-"
 _UNSEEN = "script, style, noscript, template, head"
+_FRAMES = "iframe[srcdoc], frame[srcdoc], object[srcdoc], embed[srcdoc]"
 _DEEP = 8  # frames in frames
 _TIME_TOLERANCE_S = 0.002  # seconds: times are rounded where they are written
 _BOUNDARY = 100  # characters between two parts of a form, at most (RFC 2046, 5.1.1: 70)
@@ -64,7 +65,7 @@ class PageState:
             document = turbohtml.parse(markup)
             parsed.append(document)
             if depth < _DEEP:
-                waiting += [(inner, depth + 1) for frame in document.select("iframe[srcdoc], frame[srcdoc]")
+                waiting += [(inner, depth + 1) for frame in document.select(_FRAMES)
                             if isinstance(inner := frame.attr("srcdoc"), str)]
         return parsed
 

@@ -34,7 +34,10 @@ HTML_ONLY = names(_HTML) - names(f"{_SVG} a title style")  # those that are none
 
 STRUCTURE = frozenset({"html", "head", "body"})
 LINKS = frozenset({"a", "area"})
-FRAMES = frozenset({"iframe", "frame"})
+FRAMES = frozenset({"iframe", "frame", "object", "embed"})
+# Elements that show a document only by its address; `about:blank` is one into which our script can write.
+FRAME_ADDRESSES = {"object": "data", "embed": "src"}
+BLANK_PAGE = "about:blank"
 PICTURES = {  # elements that show a picture, and the attributes that name it
     "img": ("src",), "input": ("src",), "image": ("href", "xlink:href"), "feimage": ("href", "xlink:href"),
     "video": ("poster",), "body": ("background",), "table": ("background",), "td": ("background",),

@@ -16,6 +16,8 @@ from lxml import etree
 
 from schemas import UID_ATTRIBUTE
 
+from .allowed import FRAMES
+
 TAG_ATTRIBUTE = "data-demotape-tag"
 SHADOW_ATTRIBUTE = "data-demotape-shadow"
 SOURCE_ATTRIBUTE = "data-demotape-src"
@@ -31,7 +33,6 @@ MAX_VALUE = 1_000_000
 MAX_FRAMES_DEEP = 32
 
 _EMPTY = b"<html><head></head><body></body></html>"
-_FRAMES = ("iframe", "frame")
 _ONE_PER_DOCUMENT = ("html", "head", "body", "frameset", "base")
 _TABLE_PARTS = ("caption", "col", "colgroup", "thead", "tbody", "tfoot", "tr", "td", "th")
 _SWALLOWING = ("plaintext", "frame", "frameset")
@@ -214,7 +215,7 @@ def _inline(root: Element, frame: tuple[str, ...], naming: _Naming) -> None:
         if tag == "template" and "shadowrootmode" in element.attrib:
             element.set(SHADOW_ATTRIBUTE, element.attrib.pop("shadowrootmode"))
             element.tag = "div"
-        elif tag in _FRAMES:
+        elif tag in FRAMES:
             if (source := element.get(SOURCE_ATTRIBUTE)) is not None:
                 element.set("src", source)
             _inline_frame(element, (*frame, uid), naming)
@@ -226,6 +227,10 @@ def _inline(root: Element, frame: tuple[str, ...], naming: _Naming) -> None:
 def _inline_frame(owner: Element, frame: tuple[str, ...], naming: _Naming) -> None:
     """Put the frame's document where its escaped text was."""
     content = owner.attrib.pop("srcdoc", None)
+    if owner.tag == "embed":
+        _end_embed(owner)
+    elif owner.tag == "object" and content is None:
+        return  # no frame: it shows its content
     for child in list(owner):
         owner.remove(child)
     owner.text = None  # what stands between the tags is for browsers without frames
@@ -238,6 +243,18 @@ def _inline_frame(owner: Element, frame: tuple[str, ...], naming: _Naming) -> No
             _disguise(element)
     _disguise(owner)
     owner.append(document)
+
+
+def _end_embed(owner: Element) -> None:
+    """Move behind an `embed` what the parser took for its content: it has none."""
+    parent = owner.getparent()
+    children = list(owner)
+    behind, owner.tail, owner.text = owner.tail, owner.text, None
+    for child in reversed(children):
+        owner.addnext(child)
+    if behind and parent is not None:
+        last = children[-1] if children else owner
+        last.tail = (last.tail or "") + behind
 
 
 def _make_safe(root: Element) -> None:

@@ -57,6 +57,8 @@ def _prove_attribute(tag: str, name: str, value: str) -> None:
         case "address" if name in ("srcdoc", allowed.WRITTEN):
             safe = tag in allowed.FRAMES
             prove(value)
+        case "address" if name == allowed.FRAME_ADDRESSES.get(tag):
+            safe = value == allowed.BLANK_PAGE
         case "address":
             safe = _is_address(tag, name, value)
         case _:

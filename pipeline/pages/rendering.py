@@ -29,6 +29,7 @@ _UID = re.compile(r"[\w.:-]{1,100}")
 _DIGITS = re.compile(r"[0-9]{1,5}")
 _IDENTIFIER = re.compile(r"[\w\-/. :+]{1,200}")
 _NOTHING = "data:,"
+_PDF = "application/pdf"  # in the document of every frame with a PDF, as the type of its viewer
 _DROPPED = allowed.EMPTIED - {"iframe"}
 _OTHER_NAMES = {name: "pre" for name in allowed.PREFORMATTED}
 _OUTLINE = "<style>[data-demotape-outlined]{outline:3px solid #d6336c!important;outline-offset:1px!important}</style>"
@@ -193,7 +194,8 @@ class _Writer:
             self.sizes.append(_size_of_canvas(attributes))
         for attribute, address in self._pictures(tag, attributes):
             rendered[attribute] = self.page.picture(_absolute(self.base, address))
-        if tag in PAINTED and (background := self.page.painting(attributes.get(UID_ATTRIBUTE, ""))):
+        painted = tag in PAINTED and allowed.WRITTEN not in rendered
+        if painted and (background := self.page.painting(attributes.get(UID_ATTRIBUTE, ""))):
             rendered["style"] = f"{rendered.get('style', '')};background:{background}"
             rendered["data-demotape-painted"] = ""
         if self.page.outline and attributes.get(UID_ATTRIBUTE) == self.page.outline:
@@ -246,9 +248,14 @@ class _Writer:
 
     def _frame(self, tag: str, written: dict[str, str], attributes: Mapping[str, str]) -> None:
         inner = attributes.get("srcdoc")
-        if inner is not None and self.depth < _MAX_FRAMES_DEEP:
-            name, document = self.page.frame(tag, inner, self.depth + 1)
-            written[name] = document
+        address = allowed.FRAME_ADDRESSES.get(tag)
+        if inner is None or self.depth >= _MAX_FRAMES_DEEP or (address and _PDF in inner):
+            return  # a PDF is not in the text of its viewer, but in the screenshot
+        name, document = self.page.frame(tag, inner, self.depth + 1)
+        written[name] = document
+        if address:
+            written[address] = allowed.BLANK_PAGE
+            written["type"] = "text/html"
 
     def _link(self, attributes: Mapping[str, str]) -> str:
         """A style sheet's link as a style element with its text; any other link is nothing to be seen."""

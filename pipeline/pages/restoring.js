@@ -99,12 +99,18 @@
       if (rootOf(element)) scrollAll(rootOf(element));
     }
   };
+  const FRAMES = { iframe: HTMLIFrameElement, frame: HTMLFrameElement, object: HTMLObjectElement };
+  const documentIn = (element) => {
+    const { prototype } = FRAMES[element.localName] ?? {};
+    if (prototype) return Object.getOwnPropertyDescriptor(prototype, "contentDocument").get.call(element);
+    for (let index = 0; index < length; index++) if (window[index].frameElement === element) return window[index].document;
+    return null; // an embed in a shadow root, which no list names
+  };
   const writeFrames = (scope) => {
     for (const element of allIn(scope)) {
       const text = attributeOf(element, "data-demotape-written");
-      if (text !== null) {
-        const { prototype } = element.localName === "frame" ? HTMLFrameElement : HTMLIFrameElement;
-        const inner = Object.getOwnPropertyDescriptor(prototype, "contentDocument").get.call(element);
+      const inner = text === null ? null : documentIn(element);
+      if (inner) {
         const { open, write, close } = Document.prototype;
         open.call(inner);
         write.call(inner, text);

@@ -80,8 +80,9 @@ def choices(folder: Path, name: str) -> Iterator[Choice]:
 
 def _choice(root: Path, turn: dict[str, Any], query: Query) -> Choice | None:
     name = (turn["state"] or {}).get("page")
-    target = (turn["action"]["arguments"].get("element") or {}).get("attributes", {}).get(UID)
-    if not name or not target or Path(name).name != name:
+    element = turn["action"]["arguments"].get("element") or {}
+    target = element.get("attributes", {}).get(UID)
+    if not name or not target or "pointOutside" in element or Path(name).name != name:
         return None
     page = Page(read_inside(root / "pages" / name, limits.BLOB), UID, {}, b"")
     if target not in page.elements:

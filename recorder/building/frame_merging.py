@@ -101,10 +101,10 @@ def merge(frame_groups: dict[Path, FrameGroup]) -> tuple[str, list[TableRow]]:
     top = frame_groups[()]
     document, rows = assemble(top["chunks"], top["root"]), list(top["rows"])
     for frame in top["frames"]:
-        inner = _frame_groups_inside(frame_groups, frame["index"])
+        inner = _frame_groups_inside(frame_groups, frame)
         if inner:
             inner_html, inner_rows = merge(inner)
-            document = _insert(document, frame["uid"], inner_html)
+            document = _insert(document, frame, inner_html)
             rows += [_to_page_row(row, frame) for row in inner_rows if _is_in_viewport(row, frame)]
     return document, rows
 
@@ -144,21 +144,38 @@ def frame_of(path: Path, frame_groups: dict[Path, FrameGroup]) -> FrameEntry | N
     for depth in range(len(path) - 1, -1, -1):
         above = frame_groups.get(path[:depth])
         if above:
-            return next((frame for frame in above["frames"] if frame["index"] == path[-1]), None)
+            return next((frame for frame in above["frames"] if _leads_to(frame, path[depth:])), None)
     return None
 
 
-def _frame_groups_inside(frame_groups: dict[Path, FrameGroup], index: int) -> dict[Path, FrameGroup]:
-    """Those inside the frame of the top frame group with that index, by their paths from there on; none when that frame
-    itself has not been reported."""
-    inner = {path[1:]: frame_group for path, frame_group in frame_groups.items() if path and path[0] == index}
+def _leads_to(frame: FrameEntry, path: Path) -> bool:
+    """Whether a frame is the one at that path in its frame group. In older packages, the path of a frame in another
+    frame of its group is known only by its end."""
+    if frame["path"] and "indices" not in frame:
+        return frame["index"] == path[-1]
+    return _path_of(frame) == path
+
+
+def _path_of(frame: FrameEntry) -> Path:
+    return *frame.get("indices", []), frame["index"]
+
+
+def _frame_groups_inside(frame_groups: dict[Path, FrameGroup], frame: FrameEntry) -> dict[Path, FrameGroup]:
+    """Those inside a frame of the top frame group, by their paths from there on; none when that frame itself has not
+    been reported."""
+    above = _path_of(frame)
+    inner = {path[len(above):]: frame_group for path, frame_group in frame_groups.items()
+             if path[:len(above)] == above}
     return inner if () in inner else {}
 
 
-def _insert(document: str, uid: str, inner: str) -> str:
-    mark = f' {UID_ATTRIBUTE}="{uid}"'
+def _insert(document: str, frame: FrameEntry, inner: str) -> str:
+    """A frame's document put into its frame element, which may be in the text of an attribute itself, at any depth."""
+    mark = f' {UID_ATTRIBUTE}="{frame["uid"]}"'
     replacement = f'{mark} srcdoc="{html.escape(inner, quote=True)}"'
-    return re.sub(re.escape(mark), lambda _: replacement, document, count=1)
+    for _ in frame["path"]:
+        mark, replacement = html.escape(mark, quote=True), html.escape(replacement, quote=True)
+    return document.replace(mark, replacement, 1)
 
 
 def _to_page_row(row: Any, frame: FrameEntry) -> Any:

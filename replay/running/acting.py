@@ -17,6 +17,7 @@ from schemas.types.recordings import Element
 from .files import choose_files, drop_files, is_file_input, make_files
 from .finding import ElementMatch, ElementNotFound, World, box, call_on, find, related
 from .keys import changed, type_text
+from .points import inside, matches_recorded_box, outside
 
 _BUTTONS = ("left", "middle", "right")
 _STEADY_POLL_S, _MAX_STEADY_POLLS = 0.03, 20  # seconds between two looks whether an element moves; how many
@@ -28,7 +29,6 @@ _PRESSED = 9  # square pixels that can be pressed
 _FAR = 300  # options further down a list, which are not gone through
 _GOING = 10_000  # ms that a page may take to begin
 _STUCK, _A_LETTER = 30.0, 0.05  # seconds after which an action is taken to have hung its page, more where much is typed
-_EDGE = 0.02  # share of a box that is not pressed
 _SECRET = "demotape-secret-0"  # typed where a secret was
 _FOCUSED = "(e) => e.getRootNode().activeElement === e"
 _VALUE = "(e) => e.value ?? e.textContent"
@@ -133,15 +133,13 @@ class Actor:
                 raise ActionFailed("neither an element nor a point")
             return x, y
         box_rect = await self._steady(match, element)
-        if element and x is not None and y is not None and _matches_recorded_box(element, box_rect):
+        if element and x is not None and y is not None and matches_recorded_box(element, box_rect):
             return x, y  # at an edge, what lies beside or above it counts
-        left, top, width, height = box_rect
-        before = element["bbox"] if element else None
-        across, down = 0.5, 0.5
-        if before and x is not None and y is not None and before["width"] and before["height"]:
-            across = min(max((x - before["x"]) / before["width"], _EDGE), 1 - _EDGE)
-            down = min(max((y - before["y"]) / before["height"], _EDGE), 1 - _EDGE)
-        return left + width * across, top + height * down
+        if not element or not element["bbox"] or x is None or y is None:
+            return inside(None, None, box_rect)
+        if reason := element.get("point_outside"):
+            return outside(reason, (x, y), element["bbox"], box_rect)
+        return inside((x, y), element["bbox"], box_rect)
 
     async def _steady(self, match: ElementMatch, element: Element | None) -> tuple[float, float, float, float]:
         """The box of an element once it is shown and stands still. A page that is not there yet shows it later, or
@@ -150,7 +148,7 @@ class Actor:
         loop = asyncio.get_running_loop()
         until = loop.time() + self._patience
         if (element and element["bbox"] and (box_unscrolled := await _shown_box(match, scrolled=False))
-                and _matches_recorded_box(element, box_unscrolled)):
+                and matches_recorded_box(element, box_unscrolled)):
             return box_unscrolled
         box_rect = await _shown_box(match)
         for _ in range(_MAX_STEADY_POLLS):
@@ -385,14 +383,6 @@ async def _shown_box(match: ElementMatch, *, scrolled: bool = True) -> tuple[flo
         return await box(match, scrolled=scrolled)
     except ProtocolError:
         return None
-
-
-def _matches_recorded_box(element: Element, box_rect: tuple[float, float, float, float]) -> bool:
-    """Whether a box is that of an element as it was recorded."""
-    box = element["bbox"]
-    recorded = (box["x"], box["y"], box["width"], box["height"]) if box else ()
-    return bool(recorded) and all(abs(actual - expected) < 1 for actual,
-                                  expected in zip(box_rect, recorded, strict=True))
 
 
 def _first_line(error: Exception) -> str:

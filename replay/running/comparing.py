@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from lxml import etree
 
+from pipeline.pages.allowed import FRAMES
 from pipeline.pages.dom import Element, parse
 from replay.serving.volatile_values import StableParts, everything_stable, masked
 from schemas import REDACTED
@@ -191,7 +192,7 @@ def _elements(root: Element, depth: int) -> Iterator[Element]:
             skipped = element
         elif skipped is None:
             yield element
-            if (inner := element.get("srcdoc")) and depth < _DEPTH and str(element.tag).lower() in ("iframe", "frame"):
+            if (inner := element.get("srcdoc")) and depth < _DEPTH and str(element.tag).lower() in FRAMES:
                 yield from _elements(parse(_as_bytes(inner)), depth + 1)
 
 

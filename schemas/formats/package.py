@@ -70,6 +70,7 @@ class FrameEntrySchema(Strict):
     uid = string("of the frame element")
     index = integer("among the frames of its window; -1 when it is not listed")
     path = listing(fields.String(), "uids of the frame elements around it, within the frame group")
+    indices = listing(fields.Integer(), "index of the frame of each of those; absent for an empty path", required=False)
     x = number("left edge of its content")
     y = number("top edge of its content")
     width = number("width of its content")

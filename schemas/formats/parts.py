@@ -134,6 +134,9 @@ class SizeSchema(Strict):
             raise ValidationError(f"Must be of at most {limits.AREA} pixels.")
 
 
+POINTS_OUTSIDE = ("backdrop", "pseudo-element", "moved", "page", "other")
+
+
 class ElementSchema(Strict):
     """The element that an event or a turn is about, as it was before the effect."""
 
@@ -149,6 +152,9 @@ class ElementSchema(Strict):
     css = string("CSS selector within its own document or shadow root")
     frame = listing(fields.String(), "uids of the frame elements from the top document down; empty in the top one")
     bbox = nested(BoxSchema, "box in top-level CSS pixels; null when it has none", allow_none=True)
+    point_outside = string("why the box does not contain the point of the action: `backdrop` (beside a modal dialog), "
+                           "`pseudo-element`, `moved` (by the press), `page` (an empty part of it) or `other`; absent "
+                           "if it contains it", validate=validate.OneOf(POINTS_OUTSIDE), required=False)
 
 
 class StateSchema(Strict):

@@ -37,6 +37,7 @@ class FrameEntry(TypedDict):
     uid: str
     index: int
     path: list[str]
+    indices: NotRequired[list[int]]
     x: float
     y: float
     width: float

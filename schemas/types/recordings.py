@@ -48,6 +48,7 @@ class Element(TypedDict):
     css: str
     frame: list[str]
     bbox: Box | None
+    point_outside: NotRequired[str]
 
 
 class State(TypedDict):

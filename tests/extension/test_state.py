@@ -2,12 +2,14 @@
 
 import pytest
 
+from tests.recorder.browser import test_frames as frames_of_recorder
+from tests.recorder.browser import test_outside
 from tests.recorder.browser import test_state as of_recorder
 
 
-@pytest.mark.parametrize("kind", of_recorder.FRAMES)
+@pytest.mark.parametrize("kind", frames_of_recorder.FRAMES)
 def test_frames(chrome, site, kind):
-    of_recorder.test_frames(chrome, site, kind)
+    frames_of_recorder.test_frames(chrome, site, kind)
 
 
 @pytest.mark.parametrize("mode", ["open", "closed"])
@@ -49,3 +51,8 @@ GREEN_BY_BT601 = """async () => {
 def test_frames_painted_without_a_graphics_card_are_read_by_bt601_before_colours_are_compared(chrome):
     red, green, blue = chrome.runner.run(chrome.panel.page.evaluate(GREEN_BY_BT601))
     assert abs(green - 200) < 8 and red < 8 and blue < 8
+
+
+@pytest.mark.parametrize("reason", ("backdrop", "pseudo-element", "moved"))
+def test_the_target_of_a_press_outside_says_why(chrome, site, reason):
+    test_outside.test_the_target_says_why(chrome, site, reason, "frame")

@@ -13,11 +13,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from playwright.async_api import BrowserContext, Frame, Page, async_playwright
+from playwright.async_api import BrowserContext, Page, async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
-from tests.support.samples.sessions import painted
+from tests.support.samples.sessions import painted, reached
 from tests.support.samples.trap_table import TRAPS
 from tests.support.samples.traps import InFrame, Trap, line
 from tests.support.waiting import wait_until_async
@@ -47,15 +47,6 @@ async def to_place(place: str, home: Page, site) -> tuple[Page, Page | InFrame]:
         return page, page
     await reached(page, page.frames[1])
     return page, InFrame(page, page.frames[1])
-
-
-async def reached(page: Page, frame: Frame) -> None:
-    """Wait until the browser hands what is done there to the frame: before it is drawn, the page above gets it."""
-    for each in (frame, page, frame):  # the third time that one paints, what it painted first is on the screen
-        await each.evaluate("() => new Promise(done => { let left = 3; const paint = () => left-- ?"
-                            "requestAnimationFrame(paint) : done(); paint() })")
-    await frame.evaluate("focus()")
-    await frame.wait_for_function("document.hasFocus()")
 
 
 async def go_through(place: str, home: Page, site, rows, settled: Callable[[], Awaitable]) -> list[int]:

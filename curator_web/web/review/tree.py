@@ -16,6 +16,7 @@ from curator_web.demonstrations.library import library
 from curator_web.demonstrations.workflow.added_actions import page_of
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.sandboxed import list_sandboxed
+from pipeline.pages.allowed import FRAMES
 from pipeline.pages.dom import Element, parse
 from pipeline.pages.targets import candidates
 from recorder.reader import Recording
@@ -29,7 +30,6 @@ LEVEL = 200  # elements of a level that are shown at once
 FRAMES_DEEP = 32
 LABEL_LENGTH = 80
 MAX_CACHED_TREES = 8  # trees of one process
-_IS_FRAME = ("iframe", "frame")
 
 
 @dataclass
@@ -192,7 +192,7 @@ class _Builder:
             element, above = stack.pop()
             node = self._node(element, wanted[element], above)
             key = (*frame, element.get(UID_ATTRIBUTE, ""))
-            if key in self._frames and element.tag in _IS_FRAME and len(key) <= FRAMES_DEEP:
+            if key in self._frames and element.tag in FRAMES and len(key) <= FRAMES_DEEP:
                 self.add(parse(element.get("srcdoc", "").encode("utf-8", "replace")), key, node)
             stack += [(child, node) for child in reversed(element) if child in wanted]
 

@@ -129,6 +129,8 @@ def _why_left_out(turn: Turn) -> str | None:
     intent = turn["intent"]
     if INTENTS[intent].mind2web is None or (intent == "press" and turn["arguments"]["key"] != "Enter"):
         return f"{intent}: no equal in Mind2Web"
+    if turn["element"] and "point_outside" in turn["element"]:
+        return f"{turn['intent']}: point outside its target"
     if turn["element"] is None:
         return f"{intent}: no element"
     if turn["state"] is None or turn["state"]["dom"] is None:

@@ -113,7 +113,7 @@ class _Demonstration:
         if state is None or page is None:
             return None
         element = written["action"]["arguments"].get("element")
-        target = element["attributes"].get(UID) if element else None
+        target = element["attributes"].get(UID) if element and "pointOutside" not in element else None
         return View(page, self._boxes(state, page), target if target in page.elements else None)
 
     def _add(self, name: str, content: bytes) -> None:
@@ -147,7 +147,10 @@ class _Demonstration:
             self.tally.notes["target missing from the page, kept as history"] += 1
             return recorded_element(element, zoom), False
         box = element["bbox"] or (self.states.boxes(turn["state"]).get(uid) if turn["state"] else None)
-        return page_element(page, uid, box, zoom), box is not None
+        written = page_element(page, uid, box, zoom)
+        if "point_outside" in element:
+            written["pointOutside"] = element["point_outside"]
+        return written, box is not None
 
     def _picture(self, state: TurnState, number: int) -> str | None:
         """File name of the screenshot; None when there is none or it cannot be decoded."""

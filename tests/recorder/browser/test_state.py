@@ -41,48 +41,6 @@ def near(box: dict, other: dict, tolerance: float = 1.0) -> bool:
     return all(abs(box[name] - other[name]) <= tolerance for name in ("x", "y", "width", "height"))
 
 
-FRAMES = {
-    "same origin": "<iframe src='/inner' style='{style}'></iframe>",
-    "cross origin": "<iframe src='{other}/inner' style='{style}'></iframe>",
-    "sandboxed": "<iframe sandbox='allow-scripts' src='/inner' style='{style}'></iframe>",
-    "sandboxed without scripts": "<iframe sandbox src='/inner' style='{style}'></iframe>",
-    "srcdoc": "<iframe srcdoc=\"<div style='height:700px'></div><button id=b>B</button><p style='height:700px'>\" "
-              "style='{style}'></iframe>",
-    "nested": "<iframe src='/middle' style='{style}'></iframe>",
-    "nested cross origin": "<iframe src='{other}/back' style='{style}'></iframe>",
-}
-INNER = "<body style='margin:3px'><div style='height:700px'></div><button id=b>B</button><p style='height:700px'></p>"
-
-
-@pytest.mark.parametrize("kind", FRAMES)
-def test_frames(recording_browser, site, kind):
-    style = "border:7px solid;padding:11px;width:300px;height:200px;margin:20px"
-    small = "border:2px solid;width:200px;height:150px"
-    site.pages |= {
-        "/": f"<div style='height:50px'></div>{FRAMES[kind].format(style=style, other=site.other_origin)}",
-        "/inner": INNER, "/middle": f"<p>m</p><iframe src='/inner' style='{small}'></iframe>",
-        "/back": f"<p>m</p><iframe src='{site.origin}/inner' style='{small}'></iframe>"}
-
-    async def user_actions(page):
-        frame = page.frames[-1]
-        await frame.locator("#b").scroll_into_view_if_needed()
-        await asyncio.sleep(0.9)  # a person does not act before the page has come to rest
-        return await click_in(page, frame, "#b")
-
-    session = recording_browser.record(user_actions, url=site.origin + "/")
-    assert session.problems == []
-    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
-    element = turn["element"]
-    assert (element["tag"], element["attributes"]["id"]) == ("button", "b")
-    assert len(element["frame"]) == (2 if "nested" in kind else 1)
-    assert near(element["bbox"], session.answer)
-    assert near(row_of(session, turn)["bbox"], session.answer)
-    assert holds_target(session, turn)
-    x, y = turn["arguments"]["x"], turn["arguments"]["y"]
-    assert abs(x - session.answer["x"] - session.answer["width"] / 2) < 1
-    assert abs(y - session.answer["y"] - session.answer["height"] / 2) < 1
-
-
 @pytest.mark.parametrize("mode", ["open", "closed"])
 def test_shadow_content_is_in_the_snapshot(recording_browser, site, mode):
     site.pages["/"] = (f"<div id=h>light</div><script>h.attachShadow({{mode: '{mode}'}}).innerHTML = "
@@ -398,3 +356,11 @@ def test_another_screen_is_no_zoom(recording_browser, site, tmp_path, size):
     clicks = [turn["state"] for turn in fold(Recording(tmp_path / "rec").events) if turn["intent"] == "click"]
     assert [(state["zoom"], state["device_pixel_ratio"]) for state in clicks] == [(1, 1), (1, 2), (1, 2)]
     assert not clicks[-1]["stale"]
+
+
+def test_a_name_by_elements_that_a_script_has_set(recording_browser, site):
+    site.pages["/"] = ("<p id=l>First</p><p id=m>name</p><button id=b>B</button>"
+                       "<script>b.ariaLabelledByElements = [l, m]</script>")
+    session = recording_browser.record(lambda page: page.click("#b"), url=site.origin + "/")
+    (turn,) = [turn for turn in session.turns if turn["intent"] == "click"]
+    assert turn["element"]["name"] == row_of(session, turn)["name"] == "First name"

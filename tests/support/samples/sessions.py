@@ -25,6 +25,15 @@ async def painted(page: Page) -> None:
     await page.wait_for_timeout(60)
 
 
+async def reached(page: Page, frame: Frame) -> None:
+    """Wait until the browser hands what is done there to the frame: before it is drawn, the page above gets it."""
+    for each in (frame, page, frame):  # the third time that one paints, what it painted first is on the screen
+        await each.evaluate("() => new Promise(done => { let left = 3; const paint = () => left-- ?"
+                            "requestAnimationFrame(paint) : done(); paint() })")
+    await frame.evaluate("focus()")
+    await frame.wait_for_function("document.hasFocus()")
+
+
 async def line_shown(lines: list[dict], word: str, name: str) -> None:
     """Wait until the last of a recorder's lines tells of an action, as a person who undoes it would."""
     await wait_until_async(lambda: (lines[-1].get("word"), lines[-1].get("name")) == (word, name))

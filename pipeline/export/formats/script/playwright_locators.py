@@ -5,6 +5,7 @@ All that is captured goes into the script as a literal of Python in ASCII.
 
 import re
 
+from pipeline.pages.allowed import FRAMES
 from pipeline.pages.dom import TAG_ATTRIBUTE, Page
 from pipeline.privacy.redacting import has_redactions
 from schemas.types.recordings import Element
@@ -13,7 +14,7 @@ _ROLE = re.compile(r"[a-z]{1,30}")
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,60}")
 _FIELDS = ("input", "select", "textarea")
 _MAX_TEXT_CHARS = 80  # characters of a text by which an element is found
-_FRAMES = ("iframe", "frame")
+_FRAMES = ("iframe", "frame")  # in which Playwright finds elements
 _NAMES = ("id", "name", "title")  # of a frame, the steadiest first
 
 
@@ -70,7 +71,7 @@ def frames(page: Page | None, frame: list[str]) -> str | None:
 
 def _document(frame):
     """The frame element that a frame of a flattened page stands in; None for those of the top document."""
-    return next((ancestor for ancestor in frame.iterancestors() if ancestor.get(TAG_ATTRIBUTE) in _FRAMES), None)
+    return next((ancestor for ancestor in frame.iterancestors() if ancestor.get(TAG_ATTRIBUTE) in FRAMES), None)
 
 
 def _known(value: str | None) -> bool:

@@ -215,7 +215,8 @@ class _Script:
         named: dict[str, Any] = {}
         if arguments["button"] and act.intent != "hover":
             named["button"] = _BUTTONS[arguments["button"]]
-        if element is None and act.intent == "click" and arguments["x"] is not None and arguments["y"] is not None:
+        outside = element is None or "point_outside" in element
+        if outside and act.intent == "click" and arguments["x"] is not None and arguments["y"] is not None:
             return [f"page.mouse.click({literal(arguments['x'])}, {literal(arguments['y'])}{_named(named)})"]
         locator = self._find(act, element)
         if arguments.get("keyboard"):

@@ -11,6 +11,7 @@ from weblinx.processing import dom, prompt
 from weblinx.utils import format as weblinx_format
 
 from pipeline.export import Source, export
+from pipeline.ranker.reading import choices
 from schemas import INTENTS
 from tests.pipeline.pages.test_dom import uids
 from tests.support.samples.recording_fixtures import make_demonstration, write_recording
@@ -141,3 +142,28 @@ def test_zoom(tmp_path):
     click = weblinx.Replay.from_demonstration(weblinx.Demonstration("rec", tmp_path / "out" / "demonstrations"))[2]
     assert (click.metadata["mouseX"], click.client_x, click.zoom) == (50, 100, 2)
     assert (click.element["bbox"]["right"], click.bboxes["10"]["right"]) == (440, 220)
+
+
+def test_a_target_beside_which_was_pressed_is_no_positive_example(tmp_path):
+    recording = write_recording(tmp_path / "rec")
+    demonstration = make_demonstration(recording)
+    turns = [dict(turn) for turn in demonstration["turns"]]
+    click = next(turn for turn in turns if turn.get("intent") == "click")
+    click["element"] = click["element"] | {"point_outside": "backdrop"}
+    source = Source(demonstration | {"turns": turns}, recording)
+    export([source], tmp_path / "out", "weblinx")
+    root = tmp_path / "out" / "demonstrations" / "rec"
+    written = json.loads((root / "replay.json").read_text())["data"]
+    (number,) = [at for at, turn in enumerate(written) if "pointOutside" in
+                 turn.get("action", {}).get("arguments", {}).get("element", {})]
+    assert written[number]["action"]["arguments"]["element"]["pointOutside"] == "backdrop"
+    labels = [json.loads(line) for path in (tmp_path / "out" / "candidates").glob("*.jsonl")
+              for line in path.read_text().splitlines()]
+    assert not any(line["label"] for line in labels if line["turn_index"] == number)
+    targets = [choice.target for choice in choices(tmp_path / "out", "rec")]
+    click["element"].pop("point_outside")
+    export([source], tmp_path / "all", "weblinx")
+    assert len(targets) == len([*choices(tmp_path / "all", "rec")]) - 1
+    click["element"]["point_outside"] = "backdrop"
+    summary = export([source], tmp_path / "mind2web", "mind2web")
+    assert summary.left_out["click: point outside its target"] == 1
