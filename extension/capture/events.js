@@ -137,6 +137,7 @@ demotape.events = (function () {
     change: (event) => onValue(event, {}),
     submit: (event) => {
       const element = targetOf(event);
+      if (!event.isTrusted) return beginSynthetic(event, element, {});
       send("submit", event, element, {}, { gesture: gestures.ownerOf(event, element) ?? demotape.shared.gesture });
     },
     copy: onClipboard, cut: onClipboard, paste: onClipboard,
@@ -193,8 +194,14 @@ demotape.events = (function () {
 
   function onClick(event) {
     const element = targetOf(event);
+    if (!event.isTrusted) return beginSynthetic(event, element, { detail: event.detail });
     gestures.noteChooser(element, event);
     sendOrBegin("pointer", event, element, { ...pointerData(event), detail: event.detail });
+  }
+
+  /** A synthetic event of an action that a driver has announced; a script's click has no point. */
+  function beginSynthetic(event, element, data) {
+    gestures.endAfterTask(begin("text", event, element, data));
   }
 
   /** A drop of what is dragged in the page ends the drag; of what comes from elsewhere it is a gesture. */
@@ -227,15 +234,20 @@ demotape.events = (function () {
     if (!event.isTrusted) return onDriven(event, element, data);
     const fields = () => ({ ...valueData(element), ...typing.valueBefore(element), ...data });
     const owner = gestures.ownerOf(event, element) ?? ownerOfValue(event, element);
-    if (owner !== undefined) send(event.type, event, element, fields(), { gesture: owner });
+    if (owner === null) return;
+    if (owner) send(event.type, event, element, fields(), { gesture: owner });
     const gesture = owner === undefined ? beginWithValue(event, element, data) : owner;
     if (event.type === "input" && typing.isEditable(element)) typing.onInput(event, element, gesture);
   }
 
-  /** The gesture that a value belongs to which came later than what led to it: by a chooser, a list, leaving a field. */
+  /**
+   * The gesture that a value belongs to which came later than what led to it: by a chooser, a list, leaving a field; null
+   * for what is nobody's action.
+   */
   function ownerOfValue(event, element) {
     const { shared } = demotape, isChange = event.type === "change";
     if (gestures.isFileInput(element)) return gestures.chooserOpener(element, isChange);
+    if (scriptedClick === element) return null; // the page's own
     if (isChange && typing.isEditable(element) && typing.isReported(element)) return shared.gesture;
     return gestures.wasLastOn(element) && !typing.isEditable(element) ? shared.gesture : undefined;
   }
@@ -261,6 +273,13 @@ demotape.events = (function () {
     send("input", { timeStamp }, element, data, { gesture });
   }
 
+  /** A driver has announced an action and set a control without an event; `snapshot`: before that. */
+  function sendChange(control, snapshot) {
+    const event = { timeStamp: performance.now(), isTrusted: false };
+    const shown = demotape.paintTracking.targetPainting(control, 0);
+    demotape.shared.gesture = send("change", event, control, valueData(control), { snapshot, shown });
+  }
+
   /** An EditContext has taken text in; the page may have shown it already. */
   function onTextUpdate(event, element) {
     if (!event.isTrusted) return;
@@ -276,12 +295,26 @@ demotape.events = (function () {
   // Where letters may come that are secret.
   const ASKING = new Set(["keydown", "beforeinput", "input", "change", "copy", "cut", "paste"]);
 
+  const SYNTHETIC = new Set(["click", "dblclick", "input", "change", "submit"]); // that announced actions may consist of
+
+  const isDriversAction = (event) => demotape.driven?.isAction(event) ||
+    (demotape.driverActions?.isGoingOn() && SYNTHETIC.has(event.type));
+
+  let scriptedClick = null; // what a script has clicked in this task: the browser's events of that are trusted
+
+  /** A script clicks: it opens the chooser of a file field in the gesture that goes on, or sets a box for nobody. */
+  function noteScriptedClick(element, event) {
+    gestures.noteChooser(element, event);
+    scriptedClick = element;
+    demotape.later(() => (scriptedClick = null), 0);
+  }
+
   const NO_ACTS = new Set(["pointermove", "keypress", "keyup", "compositionend", "focusin", "cancel"]);
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
-    if (event.type === "click" && !event.isTrusted) gestures.noteChooser(targetOf(event), event); // a page opens it so
-    if (!event.isTrusted && !demotape.driven?.isAction(event)) return;
+    if (event.type === "click" && !event.isTrusted) noteScriptedClick(targetOf(event), event);
+    if (!event.isTrusted && !isDriversAction(event)) return;
     if (event instanceof WheelEvent) scrolling.watch(event); // it may have been heard another way already
     if (demotape.firstListener?.isRepeated(event)) return;
     if (event.type === "pointermove") {
@@ -387,6 +420,6 @@ demotape.events = (function () {
   const isStopped = () => stopped;
 
   return {
-    start, stop, isStopped, listenInside, hear: onEvent, targetOf, point, pointerData, modifiers, sendValue, onTextUpdate,
+    start, stop, isStopped, listenInside, hear: onEvent, targetOf, point, pointerData, modifiers, sendValue, sendChange, onTextUpdate,
   };
 })();

@@ -5,6 +5,7 @@ demotape.hovering = (function () {
   const REST_MS = 350; // that the pointer must rest for a hover
   const CHECKS_MS = [REST_MS, 700, 1050, 1500, 2000]; // after it came, when the page may have answered
   const NEAR_PX = 100; // from what is hovered, within which a late answer is shown
+  const MAX_NEAR_SHARE = 0.25; // of the window, that what is hovered may cover: everything is near to what is larger
   const SNAPSHOT_EVERY_MS = 120; // between snapshots of a sweeping pointer
   const CAPTURE_MS = 30; // from its coming over something to one: who presses at once is not kept waiting
   const GESTURE_SETTLE_MS = 150; // after a gesture, in which the page reacts to it
@@ -16,7 +17,7 @@ demotape.hovering = (function () {
 
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
-    if (event.target === rest?.over || event.pointerType !== "mouse" || event.buttons) return;
+    if (event.target === rest?.over || event.pointerType !== "mouse" || event.buttons || isUnmoved(event)) return;
     if (rest && performance.now() - rest.since >= REST_MS) attempt(check); // what was opened is left for what is in it
     rest?.cancel?.();
     const target = demotape.elements.describe(demotape.events.targetOf(event), event);
@@ -27,6 +28,12 @@ demotape.hovering = (function () {
     rest = { event, over: event.target, target, data, before, painting, since: performance.now(), seen: null, sent: false, cancel: null };
     checkNext(rest, 0);
     cancelCapture ??= demotape.later(captureUnderPointer, CAPTURE_MS);
+  }
+
+  /** Whether the browser reports a pointer that was never moved, which is in the corner. */
+  function isUnmoved(event) {
+    const { x, y } = demotape.events.point(event);
+    return x === 0 && y === 0 && !event.movementX && !event.movementY;
   }
 
   /** Look at the page with the pointer where it is: the state before it moves on. */
@@ -66,7 +73,8 @@ demotape.hovering = (function () {
     const [old, current] = [before, now].map((snapshot) => new Map(visible(snapshot).map((row) => [row.entry.uid, row])));
     const differing = [...current.values()].filter((row) => !old.has(row.entry.uid))
       .concat([...old.values()].filter((row) => !current.has(row.entry.uid)));
-    return Boolean(bbox) && differing.some((row) => gap(row.entry.bbox, bbox) <= NEAR_PX);
+    const isSmall = bbox && bbox.width * bbox.height < innerWidth * innerHeight * MAX_NEAR_SHARE;
+    return Boolean(isSmall) && differing.some((row) => gap(row.entry.bbox, bbox) <= NEAR_PX);
   }
 
   /** CSS pixels between two boxes, by the longer of both directions. */

@@ -24,6 +24,7 @@ demotape.sending = (function () {
   function send(type, event, element, data, { snapshot = null, gesture = null, target = null, shown = null } = {}) {
     const { shared } = demotape;
     const id = `${shared.prefix}:${++shared.messages}`;
+    if (element) demotape.driverActions?.noteActed(element);
     demotape.send({
       id,
       type,

@@ -11,11 +11,13 @@ FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "
          "markup.js", "snapshot_cache.js", "paint_tracking.js", "table.js", "closed_roots.js", "snapshot.js",
          "sending.js", "idle_snapshot.js", "gestures.js", "typing.js", "scrolling.js", "hovering.js", "events.js",
          "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
-         "../../recorder/browser/driven.js")
+         "../../recorder/browser/driven.js", "../../recorder/browser/driver_actions.js")
 BINDING = "demotapeSend"
 _FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 REPORT = "globalThis.demotape?.idleSnapshot.sendReport()"  # has a frame report what it shows
 LAST_SNAPSHOT = "globalThis.demotape?.idleSnapshot.sendSnapshot()"  # the same, whether or not it was reported before
+ACTION_BEGINS = "globalThis.demotape?.driverActions.begin()"  # a driver announces an action
+ACTION_ENDS = "globalThis.demotape?.driverActions.end()"
 # As the first, and answers when a picture shows what was there then.
 DRAWN = "globalThis.demotape && (demotape.idleSnapshot.sendReport(), demotape.paintTracking.drawn())"
 _PART = 1 << 16  # characters of chunks in a message; more go ahead in parts, handed on while the next is being made

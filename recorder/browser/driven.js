@@ -8,7 +8,7 @@
 demotape.driven = (function () {
   const TYPES = new Set(["input", "change"]);
   const CONTROLS = new Set(["input", "select", "textarea"]);
-  const OURS = ["Error", "isAction", "onEvent"]; // the lines of a stack with nobody else on it
+  const OURS = ["Error", "isAction", "isDriversAction", "onEvent"]; // the lines of a stack with nobody else on it
   const { own } = demotape;
   const LEADING = ["focus", "blur", "focusout", "focusin"]; // what a driver's `focus()` has the page hear, on the same stack
   let last = null; // that was a driver's

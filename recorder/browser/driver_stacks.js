@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const OURS = /^\s*at .*\b(?:isDriverOnStack|isAction|onEvent)\b/;
+  const OURS = /^\s*at .*\b(?:isDriverOnStack|isAction|isDriversAction|onEvent)\b/;
   if (globalThis.answersStacks) return; // made again for the same document
   globalThis.answersStacks = true;
   addEventListener("NAME", (event) => {

@@ -3,8 +3,8 @@
 import asyncio
 import time
 import warnings
-from collections.abc import Callable, Coroutine
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from schemas.formats.recording import ProvenanceSchema
 from schemas.types.recordings import Provenance
 
 from . import browser_environment
-from .capture_script import first_listener
+from .capture_script import ACTION_BEGINS, ACTION_ENDS, first_listener
 from .following import Extras
 from .playwright_targets import PlaywrightTargets
 from .tab import Tab
@@ -105,6 +105,17 @@ class Recorder:
     def tabs(self) -> list[Tab]:
         """The tabs in order of appearance, those that were closed too."""
         return list(self._tabs)
+
+    @asynccontextmanager
+    async def action(self) -> AsyncIterator[None]:
+        """Announce an action of a driver: what its scripts do in the pages becomes turns with `trusted: false`
+        and the state before it. Without this they cannot be distinguished from the pages' own scripts; trusted input
+        and Playwright's own methods need no announcement."""
+        await asyncio.gather(*(tab.announce(ACTION_BEGINS) for tab in self._tabs))
+        try:
+            yield
+        finally:
+            await asyncio.gather(*(tab.announce(ACTION_ENDS) for tab in self._tabs))
 
     async def idle_snapshot(self, tab: Tab) -> IdleSnapshot | None:
         """What a tab shows now; None when it does not tell."""

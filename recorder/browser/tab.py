@@ -160,6 +160,10 @@ class Tab(TabState):
         """Where the capture script runs in it now: a session and the id of a world, for each frame."""
         return [(session, world) for session in self._sessions for world in sorted(self._worlds[session])]
 
+    async def announce(self, script: str) -> None:
+        """Have every frame know that a driver begins or has ended an action: ACTION_BEGINS or ACTION_ENDS."""
+        await self._in_worlds(script, _REPLY_TIMEOUT_S)
+
     async def capture_last_state(self) -> None:
         """Have every frame tell what it shows now, however little has changed."""
         await self._in_worlds(LAST_SNAPSHOT, _REPLY_TIMEOUT_S)
