@@ -11,7 +11,7 @@ from pipeline.context import Context
 from schemas import types
 from schemas.types.recordings import Demonstration
 
-from . import chat, order, plugged, privacy, screenshots, targets
+from . import chat, controls, order, plugged, privacy, screenshots, targets
 from .material import Material
 from .plugged import Check
 
@@ -25,6 +25,7 @@ CHECKS: dict[str, Check] = {
     "empty-input": Check(("empty-input",), targets.empty_input),
     "idle-hover": Check(("idle-hover",), targets.idle_hover),
     "doubled-submit": Check(("doubled-submit",), targets.doubled_submit),
+    "unexplained-change": Check(("unexplained-change",), controls.unexplained_change),
     "against-time": Check(("against-time",), order.against_time),
     "against-tabs": Check(("against-tabs",), order.against_tabs),
     "long-gap": Check(("long-gap",), order.long_gap),
@@ -39,8 +40,8 @@ UNUSED_INTENT = "unused-intent"
 KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
     "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
-    "doubled-submit", "against-time", "against-tabs", "long-gap", "lost-lines", "coarse-time", "typo", "personal-data",
-    UNUSED_INTENT,
+    "doubled-submit", "unexplained-change", "against-time", "against-tabs", "long-gap", "lost-lines", "coarse-time",
+    "typo", "personal-data", UNUSED_INTENT,
 )
 
 

@@ -1,0 +1,66 @@
+"""Check of controls: whether each new value of one is explained by an action."""
+
+from collections.abc import Iterator, Mapping
+
+from schemas.types.recordings import BrowserTurn, State
+
+from .material import Control, Finding, Material
+
+_SENDS = ("click", "dblclick", "submit", "press")  # intents after which a page may empty what was typed
+_MAX_NAME_CHARS = 60
+
+
+def unexplained_change(material: Material) -> Iterator[Finding]:
+    """Controls that have another value than before the last action in their tab, though no action was on them.
+
+    A script has set them: a driver's, whose action is missing, or the page's. The states before the actions hold the
+    evidence, and the one at the end of the recording. Ignored are controls that nobody can set, lists whose options
+    have changed, and fields that a page may have emptied when they were sent.
+    """
+    shown: dict[int, int] = {}  # tab -> index of the last action with a state there
+    for index, turn in enumerate(material.actions):
+        state = turn["state"]
+        if not state or not state["dom"]:
+            continue
+        if (before := shown.get(state["tab"])) is not None:
+            yield from _findings(material, before, index, state, turn)
+        shown[state["tab"]] = index
+    last = material.last_state
+    if last and last["dom"] and (before := shown.get(last["tab"])) is not None:
+        yield from _findings(material, before, len(material.actions), last, material.actions[-1])
+
+
+def _findings(material: Material, first: int, end: int, after: State, reported: BrowserTurn) -> Iterator[Finding]:
+    """Findings of the states before action `first` and after action `end` - 1, noted at the turn `reported`."""
+    actions = material.actions[first:end]
+    state = actions[0]["state"]
+    if not state or not state["dom"] or not after["dom"] or state["dom"] == after["dom"]:
+        return
+    old, new = material.controls(state["dom"]), material.controls(after["dom"])
+    for uid in _changed(old, new):
+        control = new[uid]
+        if not _is_explained(control, uid, actions, {old[uid].group, control.group}):
+            name = f"“{control.name[:_MAX_NAME_CHARS]}”" if control.name else f"a control ({control.kind})"
+            yield Finding(reported["id"], "unexplained-change",
+                          f"The value of {name} has changed before this action, but no action set it: a script of a "
+                          "driver or of the page did.")
+
+
+def _changed(old: Mapping[str, Control], new: Mapping[str, Control]) -> Iterator[str]:
+    for uid, control in new.items():
+        before = old.get(uid)
+        if before and before.value != control.value and before.options == control.options and control.is_settable:
+            yield uid
+
+
+def _is_explained(control: Control, uid: str, actions: list[BrowserTurn], groups: set[str]) -> bool:
+    for turn in actions:
+        element = turn["element"]
+        if not element:
+            continue
+        attributes = element["attributes"]
+        if element["uid"] == uid or attributes.get("type") == "reset":
+            return True
+        if control.kind == "radio" and attributes.get("name", "") in groups - {""}:
+            return True
+    return not control.value and actions[0]["intent"] in _SENDS

@@ -1,0 +1,54 @@
+"""Controls whose new value no action explains: those that a script sets, and no others."""
+
+from pipeline.checks import Material, find_checks
+
+PAGE = """<!DOCTYPE html><title>Order</title><form onsubmit="event.preventDefault()"><input id=name placeholder=Name>
+<select id=town><option>Rome<option>Oslo</select><select id=street><option>A</select><input type=checkbox id=news>
+<label><input type=radio name=r id=slow checked> Slow</label><label><input type=radio name=r id=fast> Fast</label>
+<input id=total readonly value=0><button id=go>Go</button><button type=reset id=reset>Reset</button></form>
+<input id=chat><button id=send type=button>Send</button><script>
+town.onchange = () => { street.innerHTML = '<option>B<option>C'; street.value = 'C'; total.value = 7 };
+send.onclick = () => chat.value = '';
+</script>"""
+
+
+def unexplained(session) -> list[str]:
+    found = find_checks(Material(session.turns, session.recording))
+    return [check["reason"] for checks in found.values() for check in checks if check["kind"] == "unexplained-change"]
+
+
+def test_what_a_person_does_is_explained(recording_browser, site):
+    site.pages["/"] = PAGE
+
+    async def user_actions(page):
+        await page.fill("#name", "Ann")
+        await page.select_option("#town", "Oslo")
+        await page.click("#news")
+        await page.click("text=Fast")
+        await page.click("#chat")
+        await page.keyboard.type("Hello")
+        await page.click("#send")
+        await page.click("#go")
+        await page.click("#reset")
+        await page.click("#go")
+
+    assert unexplained(recording_browser.record(user_actions, url=site.origin)) == []
+
+
+def test_what_a_script_sets_is_not(recording_browser, site):
+    scripts = ["document.querySelector('#name').value = 'Ann'", "town.value = 'Oslo'", "news.checked = true",
+               "fast.checked = true"]
+    runs = "".join(f"() => {script}," for script in scripts)
+    site.pages["/"] = PAGE.replace("</script>", f"let scripts = [{runs}]; setInterval(() => {{"
+                                   "if (window.wanted) { scripts.shift()?.(); window.wanted = false } }, 20)</script>")
+
+    async def user_actions(page):
+        for _ in scripts:
+            await page.click("#go")
+            await page.evaluate("window.wanted = true")
+            await page.wait_for_function("!window.wanted")
+        await page.click("#go")
+
+    reasons = unexplained(recording_browser.record(user_actions, url=site.origin))
+    assert len(reasons) == len(scripts)
+    assert "“Name”" in reasons[0]
