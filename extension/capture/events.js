@@ -194,9 +194,14 @@ demotape.events = (function () {
 
   function onClick(event) {
     const element = targetOf(event);
-    if (!event.isTrusted) return beginSynthetic(event, element, { detail: event.detail });
+    if (!event.isTrusted) return onSyntheticClick(event, element);
     gestures.noteChooser(element, event);
     sendOrBegin("pointer", event, element, { ...pointerData(event), detail: event.detail });
+  }
+
+  function onSyntheticClick(event, element) {
+    scriptedClick = null; // a driver's: what it sets is an action
+    beginSynthetic(event, element, { detail: event.detail });
   }
 
   /** A synthetic event of an action that a driver has announced; a script's click has no point. */

@@ -18,7 +18,7 @@ demotape.hovering = (function () {
   /** The pointer truly moves (the browser tells of no move when the page changes beneath a pointer that rests). */
   function onPointerMove(event) {
     if (event.target === rest?.over || event.pointerType !== "mouse" || event.buttons || isUnmoved(event)) return;
-    if (rest && performance.now() - rest.since >= REST_MS) attempt(check); // what was opened is left for what is in it
+    settle(); // what was opened is left for what is in it
     rest?.cancel?.();
     const target = demotape.elements.describe(demotape.events.targetOf(event), event);
     const { snapshot } = idleSnapshot.lastSeen;
@@ -51,7 +51,7 @@ demotape.hovering = (function () {
     }, wait);
   }
 
-  const seenNow = () => `${demotape.shared.version},${demotape.shared.stirred}`;
+  const seenNow = () => `${demotape.shared.version},${demotape.shared.changed}`;
 
   /** Send a hover if the page shows something else than before the pointer came; returns whether it was sent. */
   function check() {
@@ -98,9 +98,9 @@ demotape.hovering = (function () {
     if (wait <= 0) attempt(idleSnapshot.capture);
   }
 
-  /** A press leaves what was hovered: what has opened by now is told first. */
+  /** The pointer leaves what is hovered, or presses: what has opened since the last look is sent first. */
   function settle() {
-    if (rest && performance.now() - rest.since >= REST_MS) attempt(check);
+    if (rest && rest.seen !== null) attempt(check);
   }
 
   function stop() {

@@ -31,7 +31,8 @@ def unexplained_change(material: Material) -> Iterator[Finding]:
 
 
 def _findings(material: Material, first: int, end: int, after: State, reported: BrowserTurn) -> Iterator[Finding]:
-    """Findings of the states before action `first` and after action `end` - 1, noted at the turn `reported`."""
+    """Findings of the states before action `first` and after action `end` - 1, noted at the turn `reported`. An action
+    on the control that follows explains it, too: drivers empty a field by script before they type in it."""
     actions = material.actions[first:end]
     state = actions[0]["state"]
     if not state or not state["dom"] or not after["dom"] or state["dom"] == after["dom"]:
@@ -39,7 +40,7 @@ def _findings(material: Material, first: int, end: int, after: State, reported: 
     old, new = material.controls(state["dom"]), material.controls(after["dom"])
     for uid in _changed(old, new):
         control = new[uid]
-        if not _is_explained(control, uid, actions, {old[uid].group, control.group}):
+        if not _is_explained(control, uid, [*actions, reported], {old[uid].group, control.group}):
             name = f"“{control.name[:_MAX_NAME_CHARS]}”" if control.name else f"a control ({control.kind})"
             yield Finding(reported["id"], "unexplained-change",
                           f"The value of {name} has changed before this action, but no action set it: a script of a "

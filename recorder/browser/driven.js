@@ -1,12 +1,12 @@
-// Reports changes of controls by a driver's script. Playwright and Puppeteer choose from lists, set dates, colours and
-// ranges and give files from a world of their own, by events that are not trusted: they stand for what a person does.
+// Reports what a driver's scripts do by synthetic events: they choose from lists, set dates, colours and ranges, give
+// files and click, in place of what a person does.
 //
-// A page's scripts dispatch the same events, most of them after something trusted. What tells them apart is the stack:
-// from here the functions of other isolated worlds are seen, those of the page's own world are not.
+// A page's scripts dispatch the same events, most of them after something trusted. The stack distinguishes them: from
+// here the functions of other isolated worlds are visible; the page's own world is asked for its own (page_stacks.js).
 "use strict";
 
 demotape.driven = (function () {
-  const TYPES = new Set(["input", "change"]);
+  const TYPES = new Set(["input", "change", "click"]);
   const CONTROLS = new Set(["input", "select", "textarea"]);
   const OURS = ["Error", "isAction", "isDriversAction", "onEvent"]; // the lines of a stack with nobody else on it
   const { own } = demotape;
@@ -20,7 +20,7 @@ demotape.driven = (function () {
   /** Whether a driver dispatched it: itself, not a listener of the page's that it has called. */
   function isAction(event) {
     if (!TYPES.has(event.type) || event === last) return false; // a shadow root tells it again
-    if (!CONTROLS.has(own(event.composedPath()[0])?.localName)) return false;
+    if (event.type !== "click" && !CONTROLS.has(own(event.composedPath()[0])?.localName)) return false;
     if (going(last) || going(leading)) return false;
     if (new Error().stack.split("\n").length <= OURS.length && !isDriverOnStack()) return false;
     last = event;

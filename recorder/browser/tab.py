@@ -103,6 +103,7 @@ class Tab(TabState):
         source = capture_script(self._token, keys=self._steer is not None)
         session.post("Page.addScriptToEvaluateOnNewDocument",
                      {"source": source, "worldName": WORLD, "runImmediately": True})
+        session.post("Page.addScriptToEvaluateOnNewDocument", {"source": worlds.page_stacks(), "runImmediately": True})
         if self._loaded:
             self._spawn(loaded_before.record_loaded_fonts(session, self._observer))
         session.post("Network.enable", {"maxTotalBufferSize": 100_000_000, "maxResourceBufferSize": 20_000_000})

@@ -58,3 +58,10 @@ async def _show_stacks(session: Session, frame: str) -> None:
 def _script() -> str:
     source = (Path(__file__).parent / "driver_stacks.js").read_text(encoding="utf-8")
     return source.replace('"NAME"', f'"{STACKS_EVENT}"')
+
+
+@cache
+def page_stacks() -> str:
+    """Source for the page's own world, to run before the page's scripts: see `page_stacks.js`."""
+    source = (Path(__file__).parent / "page_stacks.js").read_text(encoding="utf-8")
+    return source.replace('"STACKS_EVENT"', f'"{STACKS_EVENT}"')

@@ -20,6 +20,8 @@ MULTILINE = ("text", "message")
 LABELS = {
     "x": "X", "y": "Y", "url": _l("Address"), "files": _l("Files, one per line"), "keyboard": _l("By keyboard"),
     "from.x": _l("From X"), "from.y": _l("From Y"), "to.x": _l("To X"), "to.y": _l("To Y"), "tab": _l("Tab"),
+    "delta.x": _l("Wheel X"), "delta.y": _l("Wheel Y"), "point.x": _l("Pointer X"), "point.y": _l("Pointer Y"),
+    "chosen_values": _l("Chosen values, one per line"), "autofill": _l("Filled in by the browser"),
     "origin": _l("From tab"), "target": _l("To tab"), "label": _l("Option's label"),
 }
 _CAPITALISED = {  # errors have these names as they are
@@ -76,6 +78,8 @@ def parse_arguments(intent: str, form: Any, before: Mapping[str, Any]) -> dict[s
             text, known = form.get(f"argument.{name}", ""), _get(before, name)
             is_unchanged = kind == "number" and known is not None and text == str(_shown(kind, known))
             value = known if is_unchanged else _parse(kind, text, LABELS.get(name, name), field)
+        if value == [] and not required:
+            value = None
         if value is not None or (required and field.allow_none):
             _set(arguments, name, value)
         elif required:

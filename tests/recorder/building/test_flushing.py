@@ -50,6 +50,7 @@ def busy_machine():
         process.wait()
 
 
+@pytest.mark.slow  # its busy processes keep the machine from other tests
 def test_what_was_done_before_a_kill_is_in_the_journal(tmp_path, site, busy_machine):
     site.pages["/"] = PAGE
     process = subprocess.Popen([sys.executable, "-c", CLICK_FOREVER, site.origin + "/", str(tmp_path / "rec")],

@@ -87,7 +87,7 @@ def test_a_frame_that_tells_before_its_page_does_keeps_what_it_told(tmp_path, na
     outer = snapshot() | {
         "chunks": [[0, '<html data-demotape-uid="i-1">' + "".join(
             f'<iframe data-demotape-uid="i-{9 + each}"></iframe>' for each in frames) + "</html>"]],
-        "frames": [{"index": each, "uid": f"i-{9 + each}", "path": [f"i-{9 + each}"], "x": 0, "y": 20 * each,
+        "frames": [{"index": each, "uid": f"i-{9 + each}", "path": [], "x": 0, "y": 20 * each,
                     "width": 9, "height": 9, "scaleX": 1, "scaleY": 1} for each in frames]}
     told = [_page(1 + each, .5, message(1, "snapshot", .5, path=[each], snapshot=_inner(each), target=None))
             for each in frames]

@@ -1,0 +1,1 @@
+"""Sessions of browser drivers of agents, recorded, compared with what the drivers did."""

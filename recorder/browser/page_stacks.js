@@ -1,0 +1,40 @@
+// In the page's main world: answers whether a driver's script is on the stack, for the capture script, which does not
+// see functions of this world. Scripts of the page have an address, and what they evaluate says where that was done;
+// what a driver evaluates has none, or one of its own. The answer to the event is that its default is prevented.
+//
+// All that it uses is taken before the page can change it, unless the page was loaded before.
+(() => {
+  "use strict";
+  const NAME = "STACKS_EVENT";
+  const LOCATION = /(?:\(|at |, )([^(),]*?):\d+:\d+/g;
+  const DRIVERS = /^(?:<anonymous>|pptr:.*|.*_evaluation_script__)?$/;
+  const OURS = /\bat (?:answerStacks|hasDriver)\b/;
+  const { apply } = Reflect;
+  const { exec } = RegExp.prototype;
+  const { split } = String.prototype;
+  const { preventDefault } = Event.prototype;
+  const { addEventListener } = EventTarget.prototype;
+  const { getOwnPropertyDescriptor } = Object;
+  const StackError = Error;
+
+  function hasDriver() {
+    if (getOwnPropertyDescriptor(StackError, "prepareStackTrace")) return false; // the page would see that it was asked
+    const lines = apply(split, new StackError().stack, ["\n"]);
+    let driver = false;
+    for (let index = 1; index < lines.length; index++) {
+      if (apply(exec, OURS, [lines[index]])) continue;
+      LOCATION.lastIndex = 0;
+      for (let found; (found = apply(exec, LOCATION, [lines[index]]));) {
+        if (!apply(exec, DRIVERS, [found[1]])) return false;
+        driver = true;
+      }
+    }
+    return driver;
+  }
+
+  function answerStacks(event) {
+    if (hasDriver()) apply(preventDefault, event, []);
+  }
+
+  apply(addEventListener, window, [NAME, answerStacks, true]);
+})();
