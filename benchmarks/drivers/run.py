@@ -5,8 +5,8 @@
 A scripted model performs the same actions on a local application of two origins (form, list, date, range, radio,
 upload, frame, shadow root, dialog, drag, back) by each driver, in a browser to which the recorder is connected before
 the first page (early) or after it has loaded (late). The npm packages are installed in `--packages`, by default in a
-temporary folder. Prints, for each driver, actions, recall, the share of right values, and turns that nobody did; missing
-actions are listed beside checks of the kind `unexplained-change`. Exit code 1 where a figure is below 0.99.
+temporary folder. Prints, for each driver, actions, recall, the share of right values, and turns that nobody did;
+missing actions are listed beside checks of the kind `unexplained-change`. Exit code 1 where a figure is below 0.99.
 """
 
 import argparse

@@ -9,7 +9,7 @@ demotape.events = (function () {
   const LEADING = "a[href]:not([href^='#']), area[href], form button:not([type=button]), form input[type=submit]";
   const ENTERED = `${LEADING}, form input`;
 
-  const { own, gestures, typing, scrolling, hovering } = demotape;
+  const { own, gestures, typing, scrolling, hovering, values } = demotape;
   const { send, attempt } = demotape.sending;
 
   const modifiers = (event) =>
@@ -78,23 +78,6 @@ demotape.events = (function () {
     };
   }
 
-  function valueData(element) {
-    const { localName } = own(element);
-    if (gestures.isFileInput(element)) {
-      return { files: Array.from(element.files, (file) => file.name) };
-    }
-    if (localName === "input" && (element.type === "checkbox" || element.type === "radio")) {
-      return { checked: element.checked, value: element.value };
-    }
-    const secret = demotape.secrets.isSecret(element);
-    if (secret) demotape.secrets.report(element);
-    const data = { value: demotape.secrets.valueOf(element).slice(0, TEXT_LIMIT), ...(secret ? { secret } : {}) };
-    if (localName !== "select") return data;
-    const chosen = Array.from(element.selectedOptions, ({ label, value }) => ({ label, value }));
-    const label = chosen.map((option) => option.label).join(", ");
-    return { ...data, label, ...(element.multiple ? { chosen_values: chosen.map((option) => option.value) } : {}) };
-  }
-
   function selectedText(element) {
     if (demotape.secrets.isSecret(element)) return demotape.secrets.REDACTED;
     if (typeof own(element).selectionStart === "number") {
@@ -133,8 +116,8 @@ demotape.events = (function () {
     compositionend: () => gestures.endAfterTask(gestures.activeOf("text")),
     // Text that no key brings: dictation, an input method, a menu of the browser, a driver.
     beforeinput: (event) => sendOrBegin("text", event, targetOf(event), { input_type: event.inputType }, false),
-    input: (event) => onValue(event, { input_type: event.inputType ?? "" }),
-    change: (event) => onValue(event, {}),
+    input: (event) => values.onValue(event, { input_type: event.inputType ?? "" }),
+    change: (event) => values.onValue(event, {}),
     submit: (event) => {
       const element = targetOf(event);
       if (!event.isTrusted) return beginSynthetic(event, element, {});
@@ -234,69 +217,6 @@ demotape.events = (function () {
     gestures.endAfterTask(begin("autofill", { type: "autofill", timeStamp }, element, {}));
   }
 
-  function onValue(event, data) {
-    const element = targetOf(event);
-    if (!event.isTrusted) return onDriven(event, element, data);
-    const fields = () => ({ ...valueData(element), ...typing.valueBefore(element), ...data });
-    const owner = gestures.ownerOf(event, element) ?? ownerOfValue(event, element);
-    if (owner === null) return;
-    if (owner) send(event.type, event, element, fields(), { gesture: owner });
-    const gesture = owner === undefined ? beginWithValue(event, element, data) : owner;
-    if (event.type === "input" && typing.isEditable(element)) typing.onInput(event, element, gesture);
-  }
-
-  /**
-   * The gesture that a value belongs to which came later than what led to it: by a chooser, a list, leaving a field; null
-   * for what is nobody's action.
-   */
-  function ownerOfValue(event, element) {
-    const { shared } = demotape, isChange = event.type === "change";
-    if (gestures.isFileInput(element)) return gestures.chooserOpener(element, isChange);
-    if (scriptedClick === element) return null; // the page's own
-    if (isChange && typing.isEditable(element) && typing.isReported(element)) return shared.gesture;
-    return gestures.wasLastOn(element) && !typing.isEditable(element) ? shared.gesture : undefined;
-  }
-
-  function beginWithValue(event, element, data) {
-    const gesture = begin("text", event, element, { ...valueData(element), ...data }, { set: element });
-    gestures.endAfterTask(gesture);
-    return gesture.id;
-  }
-
-  /** A driver's script has set a control: a `change` follows from the `input` before it. */
-  function onDriven(event, element, data) {
-    const fields = { ...valueData(element), ...data };
-    const opener = gestures.isFileInput(element) ? gestures.chooserOpener(element, event.type === "change") : undefined;
-    const owner = opener ?? demotape.driven.gestureOf(event);
-    if (owner) send(event.type, event, element, fields, { gesture: owner });
-    else demotape.driven.noteBegun(event, begin("driven", event, element, fields, { set: element }).id);
-  }
-
-  /** Send the value that an editor or the page has put in a field without the browser's telling of it. */
-  function sendValue(element, gesture, timeStamp) {
-    const data = { ...valueData(element), ...typing.valueBefore(element), input_type: "" };
-    send("input", { timeStamp }, element, data, { gesture });
-  }
-
-  /** A driver has announced an action and set a control without an event; `snapshot`: before that. */
-  function sendChange(control, snapshot) {
-    const event = { timeStamp: performance.now(), isTrusted: false };
-    const shown = demotape.paintTracking.targetPainting(control, 0);
-    demotape.shared.gesture = send("change", event, control, valueData(control), { snapshot, shown });
-  }
-
-  /** An EditContext has taken text in; the page may have shown it already. */
-  function onTextUpdate(event, element) {
-    if (!event.isTrusted) return;
-    const input = { type: "input", timeStamp: event.timeStamp, isTrusted: true, inputType: "insertText" };
-    const data = { ...valueData(element), ...typing.valueBefore(element), input_type: "" };
-    const owner = gestures.ownerOf(input, element);
-    if (owner) send("input", input, element, data, { gesture: owner });
-    const gesture = owner ?? begin("text", input, element, data, { atRest: true });
-    if (!owner) gestures.endAfterTask(gesture);
-    typing.onInput(input, element, owner ?? gesture.id);
-  }
-
   // Where letters may come that are secret.
   const ASKING = new Set(["keydown", "beforeinput", "input", "change", "copy", "cut", "paste"]);
 
@@ -306,6 +226,8 @@ demotape.events = (function () {
     (demotape.driverActions?.isGoingOn() && SYNTHETIC.has(event.type));
 
   let scriptedClick = null; // what a script has clicked in this task: the browser's events of that are trusted
+
+  const isClickedByScript = (element) => scriptedClick === element;
 
   /** A script clicks: it opens the chooser of a file field in the gesture that goes on, or sets a box for nobody. */
   function noteScriptedClick(element, event) {
@@ -425,6 +347,6 @@ demotape.events = (function () {
   const isStopped = () => stopped;
 
   return {
-    start, stop, isStopped, listenInside, hear: onEvent, targetOf, point, pointerData, modifiers, sendValue, sendChange, onTextUpdate,
+    start, stop, isStopped, listenInside, hear: onEvent, begin, targetOf, point, pointerData, modifiers, isClickedByScript,
   };
 })();

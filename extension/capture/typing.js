@@ -58,7 +58,7 @@ demotape.typing = (function () {
     if (text !== before && grew) {
       pending = null;
       reported.set(element, text);
-      demotape.events.sendValue(element, gesture, event.timeStamp);
+      demotape.values.sendValue(element, gesture, event.timeStamp);
     } else if (last) pending = null;
   }
 
@@ -86,7 +86,7 @@ demotape.typing = (function () {
     const text = textIn(element);
     if (text === value || lettersOf(text) !== lettersOf(value)) return;
     reported.set(element, text);
-    demotape.events.sendValue(element, gesture, event.timeStamp);
+    demotape.values.sendValue(element, gesture, event.timeStamp);
   }
 
   const lettersOf = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
@@ -117,7 +117,7 @@ demotape.typing = (function () {
     runs.set(context, { start: 0, text: "", known: context.text, reliable: true, acts: 0 });
     context.addEventListener("textupdate", (event) => {
       updateRun(context, event);
-      demotape.events.onTextUpdate(event, element);
+      demotape.values.onTextUpdate(event, element);
     });
   }
 

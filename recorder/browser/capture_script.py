@@ -9,8 +9,8 @@ from .worlds import STACKS_EVENT
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "elements.js", "fast_serialize.js",
          "markup.js", "snapshot_cache.js", "paint_tracking.js", "table.js", "closed_roots.js", "snapshot.js",
-         "sending.js", "idle_snapshot.js", "gestures.js", "typing.js", "scrolling.js", "hovering.js", "events.js",
-         "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
+         "sending.js", "idle_snapshot.js", "gestures.js", "typing.js", "scrolling.js", "hovering.js", "values.js",
+         "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
          "../../recorder/browser/driven.js", "../../recorder/browser/driver_actions.js")
 BINDING = "demotapeSend"
 _FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells

@@ -26,7 +26,7 @@ demotape.driverActions = demotape.ofGroup("driverActions", function () {
     announced = null;
     demotape.snapshotCache.update();
     for (const [control, value] of values) {
-      if (control.isConnected && !acted.has(control) && stateOf(control) !== value) demotape.events.sendChange(control, snapshot);
+      if (control.isConnected && !acted.has(control) && stateOf(control) !== value) demotape.values.sendChange(control, snapshot);
     }
   }
 

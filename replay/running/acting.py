@@ -84,8 +84,8 @@ class Actor:
             "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
             "change": self._change, "submit": self._submit, "scroll": self._scroll, "copy": self._copy,
             "paste": self._paste, "press": self._press, "drag": self._drag, "upload": self._upload,
-            "load": self._load, "back": partial(self._navigate, page.go_back),
-            "forward": partial(self._navigate, page.go_forward), "reload": partial(self._navigate, page.reload),
+            "load": self._load, "back": partial(self._navigate, "go_back"),
+            "forward": partial(self._navigate, "go_forward"), "reload": partial(self._navigate, "reload"),
         }
 
     async def act(self, intent: str, arguments: Mapping[str, Any], element: Element | None,
@@ -373,8 +373,8 @@ class Actor:
             raise ActionFailed("only http and https addresses are opened")
         await self._page.goto(url, wait_until="commit", timeout=_GOING)
 
-    async def _navigate(self, going: Callable[..., Awaitable[object]], *_: Any) -> None:
-        await going(wait_until="commit", timeout=_GOING)
+    async def _navigate(self, method: str, *_: Any) -> None:
+        await getattr(self._page, method)(wait_until="commit", timeout=_GOING)
 
 
 async def _shown_box(match: ElementMatch, *, scrolled: bool = True) -> tuple[float, float, float, float] | None:

@@ -1,6 +1,6 @@
 """Which demonstrations share a shard."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.export.partition import Partition, order_key
@@ -27,6 +27,7 @@ def test_no_shard_is_too_large_unless_one_demonstration_is(sizes):
         assert len(items) == 1 or sum(sizes[one] for one in items) <= LIMIT
 
 
+@settings(deadline=None)
 @given(SIZES, st.text(min_size=1, max_size=12), st.integers(0, 2 * LIMIT))
 def test_one_more_changes_one_shard_or_halves_it(sizes, name, size):
     before = shards({one: length for one, length in sizes.items() if one != name})
