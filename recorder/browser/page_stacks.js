@@ -24,8 +24,8 @@
     for (let index = 1; index < lines.length; index++) {
       if (apply(exec, OURS, [lines[index]])) continue;
       LOCATION.lastIndex = 0;
-      for (let found; (found = apply(exec, LOCATION, [lines[index]]));) {
-        if (!apply(exec, DRIVERS, [found[1]])) return false;
+      for (let match; (match = apply(exec, LOCATION, [lines[index]]));) {
+        if (!apply(exec, DRIVERS, [match[1]])) return false;
         driver = true;
       }
     }
