@@ -27,8 +27,18 @@ demotape.driven = (function () {
     return true;
   }
 
-  /** The same, asked of a world that sees what this one may not (driver_stacks.js); false where there is none. */
-  const isDriverOnStack = () => !window.dispatchEvent(new Event("STACKS_EVENT", { cancelable: true }));
+  /** The same, asked of worlds that see what this one may not (driver_stacks.js, page_stacks.js). */
+  const isDriverOnStack = () =>
+    !window.dispatchEvent(new CustomEvent("STACKS_EVENT", { cancelable: true, detail: insertsScripts ? "named" : "" }));
+
+  // Functions of a script that a page has inserted have no address, as those of a driver.
+  let insertsScripts = false;
+  const insertions = new MutationObserver((records) => {
+    if (document.readyState === "loading") return; // the parser's have the document's address
+    insertsScripts ||= records.some(({ addedNodes }) => Array.from(addedNodes).some((node) =>
+      own(node).localName === "script" && !own(node).hasAttribute("src")));
+    if (insertsScripts) insertions.disconnect();
+  });
 
   /** The gesture that an event of a driver's follows from; undefined when it is the first of what the driver did. */
   function gestureOf(event) {
@@ -42,6 +52,8 @@ demotape.driven = (function () {
   }
 
   function listen(signal) {
+    if (!insertsScripts) insertions.observe(document, { childList: true, subtree: true });
+    signal.addEventListener("abort", () => insertions.disconnect());
     for (const type of LEADING) addEventListener(type, (event) => void (leading = event), { capture: true, passive: true, signal });
   }
 

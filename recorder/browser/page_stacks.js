@@ -1,13 +1,16 @@
 // In the page's main world: answers whether a driver's script is on the stack, for the capture script, which does not
-// see functions of this world. Scripts of the page have an address, and what they evaluate says where that was done;
-// what a driver evaluates has none, or one of its own. The answer to the event is that its default is prevented.
+// see functions of this world. Scripts of the page have an address, and what they evaluate says where that was done,
+// except for scripts that they insert; what a driver evaluates has none, or one of the driver's. Where the event's detail
+// is "named", the page has inserted scripts, and only the latter counts. The answer to the event is that its default is
+// prevented.
 //
 // All that it uses is taken before the page can change it, unless the page was loaded before.
 (() => {
   "use strict";
   const NAME = "STACKS_EVENT";
   const LOCATION = /(?:\(|at |, )([^(),]*?):\d+:\d+/g;
-  const DRIVERS = /^(?:<anonymous>|pptr:.*|.*_evaluation_script__)?$/;
+  const NAMED = /^(?:pptr:.*|.*_evaluation_script__)$/;
+  const UNNAMED = /^(?:<anonymous>)?$/;
   const OURS = /\bat (?:answerStacks|hasDriver)\b/;
   const { apply } = Reflect;
   const { exec } = RegExp.prototype;
@@ -15,9 +18,10 @@
   const { preventDefault } = Event.prototype;
   const { addEventListener } = EventTarget.prototype;
   const { getOwnPropertyDescriptor } = Object;
+  const detailOf = getOwnPropertyDescriptor(CustomEvent.prototype, "detail").get;
   const StackError = Error;
 
-  function hasDriver() {
+  function hasDriver(named) {
     if (getOwnPropertyDescriptor(StackError, "prepareStackTrace")) return false; // the page would see that it was asked
     const lines = apply(split, new StackError().stack, ["\n"]);
     let driver = false;
@@ -25,15 +29,16 @@
       if (apply(exec, OURS, [lines[index]])) continue;
       LOCATION.lastIndex = 0;
       for (let match; (match = apply(exec, LOCATION, [lines[index]]));) {
-        if (!apply(exec, DRIVERS, [match[1]])) return false;
-        driver = true;
+        const isNamed = apply(exec, NAMED, [match[1]]);
+        if (!isNamed && !apply(exec, UNNAMED, [match[1]])) return false;
+        if (isNamed || !named) driver = true;
       }
     }
     return driver;
   }
 
   function answerStacks(event) {
-    if (hasDriver()) apply(preventDefault, event, []);
+    if (hasDriver(apply(detailOf, event, []) === "named")) apply(preventDefault, event, []);
   }
 
   apply(addEventListener, window, [NAME, answerStacks, true]);

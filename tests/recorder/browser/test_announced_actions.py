@@ -1,5 +1,7 @@
 """What a driver's scripts do in the page's own world is an action if the driver announces it."""
 
+import json
+
 import pytest
 
 from pipeline.turns.folding import fold
@@ -46,6 +48,39 @@ def test_announced_scripts_are_turns_with_the_state_before(recording_browser, si
     assert all(turn["trusted"] is False for turn in (*turns, *towns))
     assert b"gone" not in recording.blob(turns[-1]["state"]["dom"])
     assert b"Ann" not in recording.blob(turns[0]["state"]["dom"])
+
+
+def test_what_a_driver_evaluates_over_cdp_is_seen_without_announcement(recording_browser, site, tmp_path):
+    """As Selenium's lists and clicks by script; what they set without an event is not."""
+    site.pages["/"] = PAGE
+    seen = [said for said in SCRIPTS if "select" in said or "news" in said or "click" in said]
+
+    async def user_actions(page):
+        session = await page.context.new_cdp_session(page)
+        for script in SCRIPTS.values():
+            await session.send("Runtime.evaluate", {"expression": script})
+
+    session = recording_browser.record(user_actions, url=site.origin)
+    turns = [turn for turn in session.turns if turn["element"]]
+    assert [line(turn) for turn in turns] == seen
+    assert all(turn["trusted"] is False for turn in turns)
+
+
+def test_scripts_that_a_page_inserts_are_no_turns(recording_browser, site, tmp_path):
+    """Their functions have no address, as those of a driver."""
+    runs = "".join(f"() => {script}," for script in SCRIPTS.values())
+    inserted = f"let scripts = [{runs}]; setInterval(() => {{ if (window.wanted) scripts.shift()?.() }}, 20)"
+    site.pages["/"] = PAGE.replace("</script>", f"window.add = () => {{ const s = document.createElement('script');"
+                                   f"s.textContent = {json.dumps(inserted)}; document.head.append(s) }};"
+                                   "addEventListener('load', () => setTimeout(add))</script>")
+
+    async def user_actions(page):
+        await page.wait_for_function("document.querySelector('head script')")
+        await page.evaluate("window.wanted = true")
+        await page.wait_for_function("document.querySelector('#out').textContent === 'gone'")
+
+    session = recording_browser.record(user_actions, url=site.origin)
+    assert [line(turn) for turn in session.turns if turn["element"]] == []
 
 
 def test_scripts_of_the_page_are_no_turns(recording_browser, site, tmp_path):
