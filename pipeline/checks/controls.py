@@ -8,6 +8,7 @@ from .material import Control, Finding, Material
 
 _SENDS = ("click", "dblclick", "submit", "press")  # intents after which a page may empty what was typed
 _MAX_NAME_CHARS = 60
+_MAX_LATE_ACTIONS = 3  # actions after which a state shows what they did, where it is of several frames
 
 
 def unexplained_change(material: Material) -> Iterator[Finding]:
@@ -33,14 +34,15 @@ def unexplained_change(material: Material) -> Iterator[Finding]:
 def _findings(material: Material, first: int, end: int, after: State, reported: BrowserTurn) -> Iterator[Finding]:
     """Findings of the states before action `first` and after action `end` - 1, noted at the turn `reported`. An action
     on the control that follows explains it, too: drivers empty a field by script before they type in it."""
-    actions = material.actions[first:end]
-    state = actions[0]["state"]
+    state = material.actions[first]["state"]
     if not state or not state["dom"] or not after["dom"] or state["dom"] == after["dom"]:
         return
     old, new = material.controls(state["dom"]), material.controls(after["dom"])
     for uid in _changed(old, new):
         control = new[uid]
-        if not _is_explained(control, uid, [*actions, reported], {old[uid].group, control.group}):
+        nearby = [*material.actions[max(0, first - _MAX_LATE_ACTIONS):end], reported]
+        was_sent = not control.value and material.actions[first]["intent"] in _SENDS
+        if not was_sent and not _is_explained(control, uid, nearby, {old[uid].group, control.group}):
             name = f"“{control.name[:_MAX_NAME_CHARS]}”" if control.name else f"a control ({control.kind})"
             yield Finding(reported["id"], "unexplained-change",
                           f"The value of {name} has changed before this action, but no action set it: a script of a "
@@ -54,8 +56,8 @@ def _changed(old: Mapping[str, Control], new: Mapping[str, Control]) -> Iterator
             yield uid
 
 
-def _is_explained(control: Control, uid: str, actions: list[BrowserTurn], groups: set[str]) -> bool:
-    for turn in actions:
+def _is_explained(control: Control, uid: str, nearby: list[BrowserTurn], groups: set[str]) -> bool:
+    for turn in nearby:
         element = turn["element"]
         if not element:
             continue
@@ -64,4 +66,4 @@ def _is_explained(control: Control, uid: str, actions: list[BrowserTurn], groups
             return True
         if control.kind == "radio" and attributes.get("name", "") in groups - {""}:
             return True
-    return not control.value and actions[0]["intent"] in _SENDS
+    return False
