@@ -12,6 +12,7 @@ missing actions are listed beside checks of the kind `unexplained-change`. Exit 
 import argparse
 import asyncio
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
+from benchmarks.loaders import environment
 from pipeline import process
 from recorder import Recorder
 from recorder.browser.launching import launch_context
@@ -33,6 +35,7 @@ from .script import SCRIPT, Action
 from .site import application
 
 _PACKAGES = ("puppeteer-core@24.43.1", "@playwright/mcp@0.0.83", "chrome-devtools-mcp@1.11.0")
+_SELENIUM = ("selenium==4.51.0",)
 _PROGRAMS = Path(__file__).parents[1] / "driver_programs"
 _MCP_SERVERS = {"playwright-mcp": "node_modules/@playwright/mcp/cli.js",
                 "chrome-devtools-mcp": "node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"}
@@ -49,11 +52,11 @@ async def _by_playwright(address: str, site: str, folder: Path, page: Page) -> l
     return await drive(page, site, SCRIPT, folder)
 
 
-def _by_node(program: str, packages: Path) -> Driver:
+def _by_program(command: str, program: str, packages: Path) -> Driver:
     async def perform(address: str, site: str, folder: Path, page: Page) -> list[Action]:
         script = folder / "script.json"
         script.write_text(json.dumps(_actions(site, folder)))
-        process_ = await asyncio.create_subprocess_exec("node", str(_PROGRAMS / program), address, site, str(script),
+        process_ = await asyncio.create_subprocess_exec(command, str(_PROGRAMS / program), address, site, str(script),
                                                         cwd=packages, stdout=subprocess.PIPE)
         output, _ = await process_.communicate()
         return _done([json.loads(line) for line in output.splitlines() if line.startswith(b"{")])
@@ -137,8 +140,13 @@ def main() -> None:
         if not (packages / "node_modules/puppeteer-core").exists():
             subprocess.run(["npm", "install", "--silent", "--no-save", *_PACKAGES], cwd=packages, check=True)
         drivers: dict[str, Driver] = {
-            "playwright": _by_playwright, "puppeteer": _by_node("puppeteer.mjs", packages),
+            "playwright": _by_playwright, "puppeteer": _by_program("node", "puppeteer.mjs", packages),
             **{name: _by_mcp(name, packages) for name in _MCP_SERVERS}}
+        if shutil.which("chromedriver"):
+            python = environment(packages / "selenium", _SELENIUM)
+            drivers["selenium"] = _by_program(str(python), "selenium_driver.py", packages)
+        else:
+            print("selenium is left out: there is no chromedriver, as of the Debian package chromium-driver")
         reached = True
         for name, driver in drivers.items():
             for attach in ("early", "late") if options.attach == "both" else (options.attach,):
