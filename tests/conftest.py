@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 from playwright.sync_api import expect, sync_playwright
@@ -79,6 +80,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[BROWSER].use(chromium=False)
     quick.begin()
     expect.set_options(timeout=30_000)  # what is waited for comes late on a busy machine
+    hypothesis.settings.register_profile("untimed", deadline=None)  # and so does an example
+    hypothesis.settings.load_profile("untimed")
 
 
 @dataclass
