@@ -38,18 +38,19 @@ demotape.scrolling = (function () {
     wheel.last = event.timeStamp;
     wheel.unsent = { x: wheel.unsent.x + moved.x, y: wheel.unsent.y + moved.y };
     mayScroll(wheel.id, element, WHEEL_GAP_MS);
-    if (!wheel.waiting) wheel.waiting = demotape.later(sendWheel, SEND_EVERY_MS);
+    if (event.timeStamp - wheel.sent >= SEND_EVERY_MS) sendWheel();
+    else wheel.waiting ??= demotape.later(sendWheel, SEND_EVERY_MS);
   }
 
   /** The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since. */
   function beginWheel(event, element, moved) {
-    flushWheel();
+    if (wheel) sendWheel();
     const { snapshot, capturedAt, atRest } = idleSnapshot.beforeNow();
     const data = { ...demotape.events.point(event), modifiers: demotape.events.modifiers(event), delta: moved };
     const extras = { snapshot, gesture: null, shown: demotape.paintTracking.documentPainting(atRest ? capturedAt : undefined) };
     const id = (demotape.shared.gesture = send("wheel", event, element, data, extras));
     demotape.hovering.forget();
-    wheel = { id, event, element, last: event.timeStamp, unsent: { x: 0, y: 0 }, waiting: null, prevented: false };
+    wheel = { id, event, element, last: event.timeStamp, sent: event.timeStamp, unsent: { x: 0, y: 0 }, waiting: null, prevented: false };
     mayScroll(id, element, WHEEL_GAP_MS);
   }
 
@@ -65,15 +66,10 @@ demotape.scrolling = (function () {
   }
 
   function sendWheel() {
-    if (!wheel?.waiting) return;
-    const { id, event, element, unsent } = wheel;
-    Object.assign(wheel, { waiting: null, unsent: { x: 0, y: 0 } });
-    attempt(() => send("wheel", { timeStamp: Math.max(event.timeStamp, wheel.last) }, element, { delta: unsent }, { gesture: id }));
-  }
-
-  function flushWheel() {
-    wheel?.waiting?.();
-    sendWheel();
+    const { id, element, last, unsent, waiting } = wheel;
+    waiting?.();
+    Object.assign(wheel, { sent: last, waiting: null, unsent: { x: 0, y: 0 } });
+    if (unsent.x || unsent.y) attempt(() => send("wheel", { timeStamp: last }, element, { delta: unsent }, { gesture: id }));
   }
 
   function onScroll(event) {

@@ -73,6 +73,7 @@ async def _(page):
     for times in range(2):
         await page.mouse.wheel(0, -120)
         await page.wait_for_function(f"+document.querySelector('#m').textContent > {times + 1}")
+        await page.wait_for_timeout(120)  # else it is summed up for a tenth of a second
 
 
 @trap(70, "turns the wheel, then a driver scrolls on", "<p id=p>Top</p><div style='height:5000px'></div>",
