@@ -8,7 +8,6 @@ from .material import Control, Finding, Material
 
 _SENDS = ("click", "dblclick", "submit", "press")  # intents after which a page may empty what was typed
 _MAX_NAME_CHARS = 60
-_MAX_LATE_ACTIONS = 3  # actions after which a state shows what they did, where it is of several frames
 
 
 def unexplained_change(material: Material) -> Iterator[Finding]:
@@ -40,13 +39,24 @@ def _findings(material: Material, first: int, end: int, after: State, reported: 
     old, new = material.controls(state["dom"]), material.controls(after["dom"])
     for uid in _changed(old, new):
         control = new[uid]
-        nearby = [*material.actions[max(0, first - _MAX_LATE_ACTIONS):end], reported]
+        nearby = [*material.actions[first:end], reported]
+        if any(_has_set(turn, uid, control.value) for turn in material.actions[:first]):
+            continue  # a state of several frames may show late what was done in one of them
         was_sent = not control.value and material.actions[first]["intent"] in _SENDS
         if not was_sent and not _is_explained(control, uid, nearby, {old[uid].group, control.group}):
             name = f"“{control.name[:_MAX_NAME_CHARS]}”" if control.name else f"a control ({control.kind})"
             yield Finding(reported["id"], "unexplained-change",
                           f"The value of {name} has changed before this action, but no action set it: a script of a "
                           "driver or of the page did.")
+
+
+def _has_set(turn: BrowserTurn, uid: str, value: str) -> bool:
+    """Whether an action gave a control this value."""
+    element, arguments = turn["element"], turn["arguments"]
+    if not element or element["uid"] != uid:
+        return False
+    return arguments.get("checked") == (value == "checked") if "checked" in arguments else value in (
+        arguments.get("text"), arguments.get("value"))
 
 
 def _changed(old: Mapping[str, Control], new: Mapping[str, Control]) -> Iterator[str]:
