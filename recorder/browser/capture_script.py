@@ -51,6 +51,7 @@ _START = f"""{{
   demotape.end = () => {{
     ended.abort();
     demotape.events.stop();
+    demotape.driven.end();
     demotape.recording = null;
   }};
 }}"""

@@ -57,5 +57,8 @@ demotape.driven = (function () {
     for (const type of LEADING) addEventListener(type, (event) => void (leading = event), { capture: true, passive: true, signal });
   }
 
-  return { isAction, gestureOf, noteBegun, listen };
+  /** The recording has ended: no world needs to answer any more. */
+  const end = () => void window.dispatchEvent(new CustomEvent("STACKS_EVENT", { detail: "end" }));
+
+  return { isAction, end, gestureOf, noteBegun, listen };
 })();

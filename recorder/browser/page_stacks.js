@@ -16,7 +16,7 @@
   const { exec } = RegExp.prototype;
   const { split } = String.prototype;
   const { preventDefault } = Event.prototype;
-  const { addEventListener } = EventTarget.prototype;
+  const { addEventListener, removeEventListener } = EventTarget.prototype;
   const { getOwnPropertyDescriptor } = Object;
   const detailOf = getOwnPropertyDescriptor(CustomEvent.prototype, "detail").get;
   const StackError = Error;
@@ -38,7 +38,9 @@
   }
 
   function answerStacks(event) {
-    if (hasDriver(apply(detailOf, event, []) === "named")) apply(preventDefault, event, []);
+    const detail = apply(detailOf, event, []);
+    if (detail === "end") apply(removeEventListener, window, [NAME, answerStacks, true]); // the recording has ended
+    else if (hasDriver(detail === "named")) apply(preventDefault, event, []);
   }
 
   apply(addEventListener, window, [NAME, answerStacks, true]);
