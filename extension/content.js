@@ -68,6 +68,7 @@ var demotapeBridge = (function () {
 
   /** Tell where secrets stand now; the answer comes after that. */
   function tell(asked) {
+    if (running) demotape.events.flush();
     if (running) demotape.idleSnapshot.sendReport();
     port?.postMessage({ told: asked });
   }

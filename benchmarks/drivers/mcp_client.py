@@ -8,6 +8,7 @@ from typing import Any
 from .script import Action
 
 _ANSWER_TIMEOUT_S = 90
+_MAX_LINE_BYTES = 1 << 26
 
 
 class McpServer:
@@ -19,7 +20,7 @@ class McpServer:
     async def __aenter__(self) -> "McpServer":
         self._process = await asyncio.create_subprocess_exec(
             *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL, cwd=self._folder, limit=1 << 26)
+            stderr=asyncio.subprocess.DEVNULL, cwd=self._folder, limit=_MAX_LINE_BYTES)
         await self._request("initialize", {"protocolVersion": "2024-11-05", "capabilities": {},
                                            "clientInfo": {"name": "benchmark", "version": "1"}})
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})

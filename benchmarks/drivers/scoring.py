@@ -1,4 +1,4 @@
-"""Turns held against what a driver did: recall, precision, order and values."""
+"""Compares turns with what a driver did: recall, precision, order and values."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

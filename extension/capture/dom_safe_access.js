@@ -34,3 +34,10 @@ demotape.own = (function () {
 
 /** Whether a node is an element. */
 demotape.isElement = (node) => demotape.own(node)?.nodeType === Node.ELEMENT_NODE;
+
+/** What an element is in: its parent, its shadow host, or the frame element of its document; null for none. */
+demotape.containerOf = function (element) {
+  const parent = demotape.own(element).parentNode;
+  if (demotape.isElement(parent)) return parent;
+  return demotape.own(parent)?.host ?? demotape.own(parent)?.defaultView?.frameElement ?? null;
+};

@@ -21,7 +21,7 @@ demotape.events = (function () {
    */
   function begin(kind, event, element, data, { set = null, atRest = false } = {}) {
     const { shared } = demotape;
-    attempt(() => shared.pendingText?.flush());
+    attempt(() => shared.pendingText?.flush(true));
     const scrolled = attempt(() => demotape.paintTracking.findScrolls(element), 0);
     const snapshot = atRest ? demotape.idleSnapshot.beforeNow().snapshot : set
       ? attempt(() => demotape.snapshot.takeWithOldValue(set)) : attempt(demotape.snapshot.take);
@@ -115,7 +115,7 @@ demotape.events = (function () {
     keyup: () => gestures.endKey(),
     compositionend: () => gestures.endAfterTask(gestures.activeOf("text")),
     // Text that no key brings: dictation, an input method, a menu of the browser, a driver.
-    beforeinput: (event) => sendOrBegin("text", event, targetOf(event), { input_type: event.inputType }, false),
+    beforeinput: onBeforeInput,
     input: (event) => values.onValue(event, { input_type: event.inputType ?? "" }),
     change: (event) => values.onValue(event, {}),
     submit: (event) => {
@@ -138,18 +138,22 @@ demotape.events = (function () {
     cancel: (event) => gestures.chooserOpener(targetOf(event), true),
   };
 
-  /** Send an event of a gesture that goes on, else begin one with it; `told`: whether the former is sent at all. */
-  function sendOrBegin(kind, event, element, data, told = true, how = {}) {
+  /** Send an event as part of the gesture that it belongs to; else it begins one. */
+  function sendOrBegin(kind, event, element, data) {
     const owner = gestures.ownerOf(event, element);
-    if (owner && told) send(event.type, event, element, data, { gesture: owner });
-    if (owner) return owner;
+    if (owner) return void send(event.type, event, element, data, { gesture: owner });
     typing.noteValueBefore(element);
-    const gesture = begin(kind, event, element, data, how);
-    if (!isComposing(event)) gestures.endAfterTask(gesture);
-    return gesture.id;
+    gestures.endAfterTask(begin(kind, event, element, data));
   }
 
-  const isComposing = (event) => event.type === "beforeinput" && Boolean(event.isComposing);
+  /** What a key brings is reported by `input`; what nothing else has announced begins here. */
+  function onBeforeInput(event) {
+    const element = targetOf(event);
+    if (gestures.ownerOf(event, element)) return;
+    typing.noteValueBefore(element);
+    const gesture = begin("text", event, element, { input_type: event.inputType });
+    if (!event.isComposing) gestures.endAfterTask(gesture);
+  }
 
   function onPointerDown(event) {
     hovering.settle();
@@ -201,7 +205,7 @@ demotape.events = (function () {
   function onKeyDown(event) {
     const element = targetOf(event);
     if (!(event.key ?? "")) return beginAutofill(event, element);
-    attempt(() => demotape.shared.pendingText?.flush());
+    attempt(() => demotape.shared.pendingText?.flush(true));
     const value = typing.noteValueBefore(element);
     const id = (event.repeat && gestures.extendKey()) || null;
     if (id) send("keydown", event, element, keyData(event, element), { gesture: id });
@@ -240,7 +244,7 @@ demotape.events = (function () {
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
-    if (event.type === "click" && !event.isTrusted) noteScriptedClick(targetOf(event), event);
+    if (event.type === "click" && !event.isTrusted) attempt(() => noteScriptedClick(targetOf(event), event));
     if (!event.isTrusted && !isDriversAction(event)) return;
     if (event instanceof WheelEvent) scrolling.watch(event); // it may have been heard another way already
     if (demotape.firstListener?.isRepeated(event)) return;
@@ -341,12 +345,20 @@ demotape.events = (function () {
     reopened.disconnect();
     demotape.snapshotCache.renew();
     hovering.stop();
+    typing.stop();
     demotape.idleSnapshot.forget();
   }
 
   const isStopped = () => stopped;
 
+  /** Send what is known by now and would be sent soon: the recording may end, or the page be left. */
+  function flush() {
+    attempt(() => demotape.shared.pendingText?.flush(false));
+    attempt(scrolling.flush);
+    attempt(hovering.settle);
+  }
+
   return {
-    start, stop, isStopped, listenInside, hear: onEvent, begin, targetOf, point, pointerData, modifiers, isClickedByScript,
+    start, stop, isStopped, flush, listenInside, hear: onEvent, begin, targetOf, point, pointerData, modifiers, isClickedByScript,
   };
 })();

@@ -61,7 +61,7 @@ demotape.paintTracking = demotape.ofGroup("paintTracking", function () {
   /** When an element was last changed, or what it stands in was, as far as that may show in it. */
   function touchedAt(element) {
     let last = shared.filled.get(element) ?? 0;
-    for (let at = element; at; at = containerOf(at)) last = Math.max(last, shared.touched.get(at) ?? 0);
+    for (let at = element; at; at = demotape.containerOf(at)) last = Math.max(last, shared.touched.get(at) ?? 0);
     return last;
   }
 
@@ -114,7 +114,7 @@ demotape.paintTracking = demotape.ofGroup("paintTracking", function () {
    */
   function findScrolls(element) {
     let last = 0;
-    for (let at = element; at; at = containerOf(at)) {
+    for (let at = element; at; at = demotape.containerOf(at)) {
       if (offsetsOf(at) !== (shared.offsets.get(at)?.offsets ?? "0,0")) {
         shared.scrolled.add(at);
         scrolled(at);
@@ -122,11 +122,6 @@ demotape.paintTracking = demotape.ofGroup("paintTracking", function () {
       if (at !== pageScroller()) last = Math.max(last, shared.offsets.get(at)?.heard ?? 0);
     }
     return last;
-  }
-
-  function containerOf(element) {
-    const parent = own(element).parentNode;
-    return demotape.isElement(parent) ? parent : own(parent)?.host ?? own(parent)?.defaultView?.frameElement ?? null;
   }
 
   /**

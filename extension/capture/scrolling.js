@@ -44,7 +44,7 @@ demotape.scrolling = (function () {
 
   /** The browser scrolls before it tells: the state before is what was seen at rest, unless that has changed since. */
   function beginWheel(event, element, moved) {
-    if (wheel) sendWheel();
+    flush();
     const { snapshot, capturedAt, atRest } = idleSnapshot.beforeNow();
     const data = { ...demotape.events.point(event), modifiers: demotape.events.modifiers(event), delta: moved };
     const extras = { snapshot, gesture: null, shown: demotape.paintTracking.documentPainting(atRest ? capturedAt : undefined) };
@@ -71,6 +71,9 @@ demotape.scrolling = (function () {
     Object.assign(wheel, { sent: last, waiting: null, unsent: { x: 0, y: 0 } });
     if (unsent.x || unsent.y) attempt(() => send("wheel", { timeStamp: last }, element, { delta: unsent }, { gesture: id }));
   }
+
+  /** Send what is summed up. */
+  const flush = () => wheel && sendWheel();
 
   function onScroll(event) {
     const element = demotape.events.targetOf(event);
@@ -103,14 +106,9 @@ demotape.scrolling = (function () {
   /** Whether what scrolls holds what was acted on; what nothing has the focus of may be anywhere. */
   function holds(scroller, acted) {
     if (acted === own(own(acted).ownerDocument).body) return true;
-    for (let at = acted; at; at = containerOf(at)) if (at === scroller) return true;
+    for (let at = acted; at; at = demotape.containerOf(at)) if (at === scroller) return true;
     return false;
   }
 
-  function containerOf(element) {
-    const parent = own(element).parentNode;
-    return demotape.isElement(parent) ? parent : own(parent)?.host ?? own(parent)?.defaultView?.frameElement ?? null;
-  }
-
-  return { onWheel, watch, onScroll, mayScroll, isScrollKey };
+  return { onWheel, watch, flush, onScroll, mayScroll, isScrollKey };
 })();

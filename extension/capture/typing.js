@@ -10,7 +10,8 @@ demotape.typing = (function () {
   const DELETION_KEYS = new Set(globalThis.demotapeShared.deletion_keys);
   const { own, secrets, shared } = demotape;
   const reported = new WeakMap(); // element -> its value when its last `input` was sent
-  const runs = new WeakMap(); // EditContext -> what was typed into it without a break
+  let runs = new WeakMap(); // EditContext -> what was typed into it without a break
+  let listening = new AbortController(); // takes the listeners to them away
   let pending = null; // a key of which the editor has not said whether it brought text
   let settling = null; // a value that the page may put in another form
 
@@ -62,9 +63,9 @@ demotape.typing = (function () {
     } else if (last) pending = null;
   }
 
-  /** Another gesture begins, or the page is left: send what the one before has brought. */
-  function flush() {
-    if (pending) sendIfChanged(true);
+  /** Send what the last key has brought; `last`: another gesture begins, so it is not waited for any longer. */
+  function flush(last) {
+    if (pending) sendIfChanged(last);
     if (settling) sendSettled();
   }
 
@@ -118,7 +119,15 @@ demotape.typing = (function () {
     context.addEventListener("textupdate", (event) => {
       updateRun(context, event);
       demotape.values.onTextUpdate(event, element);
-    });
+    }, { signal: listening.signal });
+  }
+
+  /** Listen to nothing any more. */
+  function stop() {
+    listening.abort();
+    listening = new AbortController();
+    runs = new WeakMap();
+    pending = settling = null;
   }
 
   /**
@@ -143,5 +152,5 @@ demotape.typing = (function () {
 
   const isReported = (element) => reported.has(element);
 
-  return { isEditable, isReported, editContextText, noteAct, onKey, onInput, noteValueBefore, valueBefore, listenToEditContext };
+  return { isEditable, isReported, editContextText, noteAct, onKey, onInput, noteValueBefore, valueBefore, listenToEditContext, stop };
 })();

@@ -8,6 +8,7 @@ from schemas import REDACTED
 from .material import Finding, Material
 
 _TEXTS = ("text", "value", "label", "message")
+_LISTS = ("files", "chosen_values")
 
 
 def in_chat(material: Material) -> Iterator[Finding]:
@@ -22,11 +23,11 @@ def in_arguments(material: Material) -> Iterator[Finding]:
     """What was typed, pasted, chosen, or asked by a dialog."""
     for turn in material.actions:
         arguments = turn["arguments"]
-        texts = [arguments[name] for name in _TEXTS if arguments.get(name)] + list(arguments.get("files", ()))
+        texts = [arguments[name] for name in _TEXTS if arguments.get(name)]
+        texts += [text for name in _LISTS for text in arguments.get(name, ())]
         if kinds := _kinds("\n".join(texts)):
             masked = arguments | {name: _mask(arguments[name]) for name in _TEXTS if arguments.get(name)}
-            if "files" in arguments:
-                masked["files"] = [_mask(name) for name in arguments["files"]]
+            masked |= {name: [_mask(text) for text in arguments[name]] for name in _LISTS if name in arguments}
             yield Finding(turn["id"], "personal-data", f"Entered: {kinds}.",
                           {"op": "set_arguments", "turn": turn["id"], "arguments": masked})
 

@@ -197,7 +197,7 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
             continue
         arguments = turn["arguments"]
         yield from (arguments[name] for name in ("text", "value", "label", "message", "url") if arguments.get(name))
-        yield from arguments.get("files", ())
+        yield from (*arguments.get("files", ()), *arguments.get("chosen_values", ()))
         if turn["element"]:
             yield from (turn["element"][name] for name in ("name", "text"))
             if entered := arguments.get("text") or arguments.get("value"):

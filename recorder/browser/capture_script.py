@@ -15,7 +15,8 @@ FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "
 BINDING = "demotapeSend"
 _FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 REPORT = "globalThis.demotape?.idleSnapshot.sendReport()"  # has a frame report what it shows
-LAST_SNAPSHOT = "globalThis.demotape?.idleSnapshot.sendSnapshot()"  # the same, whether or not it was reported before
+FLUSH = "globalThis.demotape?.events.flush()"  # has a frame send what it would send soon
+LAST_SNAPSHOT = f"{FLUSH}, globalThis.demotape?.idleSnapshot.sendSnapshot()"  # the same, even if it was reported before
 ACTION_BEGINS = "globalThis.demotape?.driverActions.begin()"  # a driver announces an action
 ACTION_ENDS = "globalThis.demotape?.driverActions.end()"
 # As the first, and answers when a picture shows what was there then.

@@ -4,36 +4,17 @@ import os
 import signal
 import subprocess
 import sys
-import textwrap
 import time
 
 import pytest
 
 from pipeline.verify import verify
 from recorder import Recording
+from tests.support.samples.endless_recording import RECORD_FOREVER
 
 FLUSHED_WITHIN_S = 1.0
 BUSY_PROCESSES = 4
 
-CLICK_FOREVER = textwrap.dedent("""
-    import asyncio, sys, time
-    from playwright.async_api import async_playwright
-    from recorder import Recorder
-    from recorder.browser import launch
-
-    async def main(url, directory):
-        async with async_playwright() as playwright:
-            browser = await launch(playwright, headless=True)
-            context = await browser.new_context()
-            page = await context.new_page()
-            async with Recorder(context, directory):
-                await page.goto(url)
-                while True:
-                    await page.mouse.click(100, 100)
-                    print(time.time(), flush=True)
-
-    asyncio.run(main(*sys.argv[1:]))
-""")
 PAGE = ("<button style='position:fixed;inset:0' onclick='document.body.style.background = "
         "`rgb(${++n % 250}, 0, 0)`; document.title = n'>Go</button><script>n = 0</script>"
         + "".join(f"<p>Paragraph {number}</p>" for number in range(500)))
@@ -53,7 +34,7 @@ def busy_machine():
 @pytest.mark.slow  # its busy processes keep the machine from other tests
 def test_what_was_done_before_a_kill_is_in_the_journal(tmp_path, site, busy_machine):
     site.pages["/"] = PAGE
-    process = subprocess.Popen([sys.executable, "-c", CLICK_FOREVER, site.origin + "/", str(tmp_path / "rec")],
+    process = subprocess.Popen([sys.executable, "-c", RECORD_FOREVER, site.origin + "/", str(tmp_path / "rec")],
                                stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:
         answered = [float(process.stdout.readline())]

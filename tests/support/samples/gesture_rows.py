@@ -3,7 +3,7 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from .traps import click, middle_of, trap
+from .traps import click, flush_capture, middle_of, trap
 
 FIELDS = "<input id=a><input id=b><textarea id=c></textarea>"
 
@@ -73,7 +73,7 @@ async def _(page):
     for times in range(2):
         await page.mouse.wheel(0, -120)
         await page.wait_for_function(f"+document.querySelector('#m').textContent > {times + 1}")
-        await page.wait_for_timeout(120)  # else it is summed up for a tenth of a second
+    await flush_capture(page)
 
 
 @trap(70, "turns the wheel, then a driver scrolls on", "<p id=p>Top</p><div style='height:5000px'></div>",
@@ -82,8 +82,8 @@ async def _(page):
     await page.mouse.move(*await middle_of(page, "#p"))
     await page.mouse.wheel(0, 300)
     await page.wait_for_function("scrollY >= 300")
-    await page.evaluate("scrollTo(0, 1900)")
-    await page.wait_for_timeout(300)
+    await page.evaluate("new Promise(done => { addEventListener('scrollend', done, { once: true });"
+                        "setTimeout(scrollTo, 0, 0, 1900) })")
 
 
 @trap(71, "reorders a list by dragging; nothing takes a drop",
@@ -125,7 +125,7 @@ async def _(page):
     await click(page, "#e")
     await page.keyboard.type("Hello")
     await page.wait_for_function("document.querySelector('#e').textContent === 'Hello'")
-    await page.wait_for_timeout(150)  # nothing tells of the last letter: the page is looked at again
+    await flush_capture(page)
 
 
 @trap(74, "types in a field that the page empties at each comma",
@@ -160,9 +160,11 @@ async def _(page):
       "<selectedcontent></selectedcontent></button><option value=a>A<option value=b>B<option value=c>C</select>",
       ["change select#s value='c'"])
 async def _(page):
-    for key in ("Enter", "ArrowDown", "ArrowDown", "Enter"):
+    await page.keyboard.press("Enter")
+    await page.wait_for_function("document.querySelector('select:open')")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
         await page.keyboard.press(key)
-        await page.wait_for_timeout(100)
+    await page.wait_for_function("document.querySelector('select').value === 'c'")
 
 
 MENU = "<button id=b>Menu</button><div id=h hidden><button id=i>Inside</button></div><script>"
@@ -188,7 +190,7 @@ async def _(page):
     await page.mouse.move(x + 300, y + 100)
     await page.mouse.move(x, y, steps=4)
     await page.locator("#p b").wait_for()
-    await page.wait_for_timeout(1500)
+    await flush_capture(page)
 
 
 @trap(78, "types a code whose last letter has the page send it",

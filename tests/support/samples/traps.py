@@ -1,7 +1,8 @@
 """Notation of the table of traps: rows, turns in one line, and presses of the mouse."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from playwright.async_api import Error, Frame, Page
@@ -73,8 +74,9 @@ async def click(page: Page, selector: str, **options) -> None:
     await page.mouse.click(*await middle_of(page, selector), **options)
 
 
-async def closed_root_found(page: Page | InFrame, selector: str) -> None:
-    """Wait until the capture script, in whatever world it runs, knows an element's closed shadow root."""
+@asynccontextmanager
+async def capture_worlds(page: Page | InFrame) -> AsyncIterator[Callable[[str], Awaitable[list]]]:
+    """Gives a function that evaluates in every world of a page or frame, among them the capture script's."""
     outer, frame = (page.page, page.frames[0]) if isinstance(page, InFrame) else (page, page)
     try:
         session = await outer.context.new_cdp_session(frame)
@@ -83,11 +85,25 @@ async def closed_root_found(page: Page | InFrame, selector: str) -> None:
     worlds: list[int] = []
     session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]["id"]))
     await session.send("Runtime.enable")
-    known = f"demotape.shared.closedRoots.has(document.querySelector({json.dumps(selector)}))"
 
-    async def is_known() -> bool:
-        replies = [await session.send("Runtime.evaluate", {"contextId": world, "expression": known})
+    async def evaluate(expression: str) -> list:
+        replies = [await session.send("Runtime.evaluate", {"contextId": world, "expression": expression})
                    for world in worlds]
-        return any(reply["result"].get("value") is True for reply in replies)
-    await wait_until_async(is_known, what=f"the closed root of {selector}")
+        return [reply["result"].get("value") for reply in replies]
+    yield evaluate
     await session.detach()
+
+
+async def closed_root_found(page: Page | InFrame, selector: str) -> None:
+    """Wait until the capture script knows an element's closed shadow root."""
+    known = f"demotape.shared.closedRoots.has(document.querySelector({json.dumps(selector)}))"
+    async with capture_worlds(page) as evaluate:
+        async def is_known() -> bool:
+            return True in await evaluate(known)
+        await wait_until_async(is_known, what=f"the closed root of {selector}")
+
+
+async def flush_capture(page: Page | InFrame) -> None:
+    """Have the capture script send what it would send within a tenth of a second, as a recording's end does."""
+    async with capture_worlds(page) as evaluate:
+        await evaluate("globalThis.demotape?.events.flush()")
