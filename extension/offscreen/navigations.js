@@ -13,8 +13,8 @@ export class Navigations {
 
   /** It is done: its transition as the format names it, and when it began. */
   finish(tab, { url, committed, transition, qualifiers, sameDocument }) {
-    const begun = this.#started.get(tab);
-    this.#started.delete(tab);
+    const begun = sameDocument ? null : this.#started.get(tab); // another page may be on its way, or may have been
+    if (!sameDocument) this.#started.delete(tab);
     const history = this.#history(tab);
     if (qualifiers.includes("forward_back")) {
       return { transition: this.#move(history, url), started: begun?.started ?? committed };

@@ -11,7 +11,8 @@ FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "
          "markup.js", "snapshot_cache.js", "paint_tracking.js", "table.js", "closed_roots.js", "snapshot.js",
          "sending.js", "idle_snapshot.js", "gestures.js", "typing.js", "scrolling.js", "hovering.js", "values.js",
          "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
-         "../../recorder/browser/driven.js", "../../recorder/browser/driver_actions.js")
+         "../../recorder/browser/driven.js", "../../recorder/browser/driver_actions.js",
+         "../../recorder/browser/history_moves.js")
 BINDING = "demotapeSend"
 _FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 REPORT = "globalThis.demotape?.idleSnapshot.sendReport()"  # has a frame report what it shows
@@ -44,8 +45,10 @@ _START = f"""{{
   demotape.sendActivity = (what) => send({{ type: "stir", what }});
   begin();
   const ended = new AbortController();
-  addEventListener("pageshow", ({{ persisted }}) => {{
+  demotape.historyMoves.start(send, ended.signal);
+  addEventListener("pageshow", ({{ persisted, timeStamp }}) => {{
     if (!persisted) return;
+    demotape.historyMoves.onRestored(send, timeStamp);
     demotape.events.stop(); // it comes back as it was left, to a recorder that has seen other pages since
     begin();
   }}, {{ signal: ended.signal }});

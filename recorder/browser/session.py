@@ -228,6 +228,7 @@ class Recorder:
 
     def close_tab(self, tab: Tab) -> None:
         """A tab was closed."""
+        tab.close()
         self._builder.remove_tab(tab)
 
     async def _record_paused_resources(self) -> None:

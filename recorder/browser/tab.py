@@ -16,7 +16,6 @@ from recorder.building.tab_state import TabState
 from recorder.devtools.sessions import ProtocolError, Session
 from recorder.media.painted_frames import PaintedFrame
 from schemas.types.package import Message, Snapshot
-from schemas.types.recordings import EventData
 
 from . import closed_roots, dialogs, pixels, worlds
 from .capture_script import BINDING, DRAWN, LAST_SNAPSHOT, REPORT, capture_script, ending_script
@@ -69,17 +68,17 @@ class Tab(TabState):
         `session`: the page's; `main_frame`: the id of its main frame. Nothing is waited for, so that a page that is
         held before its first instruction is not held longer than its browser takes to read the commands.
         """
-        self._navigations = Navigations(session, main_frame, self._observer, self._spawn, opened=self._opened)
+        self._navigations = Navigations(session, main_frame, self._observer, self._spawn, self._report_navigation,
+                                        opened=self._opened)
         self._screencast = Screencast(session, self._on_screencast, self._note_gap, self._start,
                                       stills=self._extras.stills)
         self._window = WindowFitting(session, self._spawn, self._screencast.note_possible_change)
         for name, handler in {
-            "Page.frameRequestedNavigation": self._navigations.requested,
             "Page.frameNavigated": self._on_navigated,
             "Page.navigatedWithinDocument": self._on_same_document,
             "Page.frameStartedNavigating": self._on_leaving,
-            "Network.requestWillBeSent": self._navigations.on_requested,
             "Page.loadEventFired": self._on_loaded,
+            **self._navigations.listeners(),
             **dialogs.listeners(self, self._observer),
         }.items():
             session.on(name, handler)
@@ -230,6 +229,8 @@ class Tab(TabState):
         elif message["type"] == "command":
             if self._steer:
                 self._steer(message["command"])
+        elif message["type"] == "moved":
+            self._navigations.on_moved(message)
         elif message["type"] == "stir":
             self._on_stir(message["what"])
         elif message["type"] == "unchanged":
@@ -369,15 +370,14 @@ class Tab(TabState):
 
     def _navigated(self, url: str, *, same_document: bool) -> None:
         before, self.facts["url"] = self.facts["url"], url
-        transition, epoch = self._navigations.finish(before, url, same_document=same_document)
-        if not isinstance(transition, str):
-            self._spawn(self._report_navigation(transition, before, url, epoch))
-        elif url != "about:blank":
-            self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+        self._navigations.navigated(before, url, same_document=same_document)
 
-    async def _report_navigation(self, transition: Coroutine, before: str, url: str, epoch: float) -> None:
-        data: EventData = {"url": url, "transition": await transition}
-        self._observer.on_browser_event(self, "navigate", epoch, data, before)
+    def _report_navigation(self, before: str, url: str, transition: str, epoch: float) -> None:
+        self._observer.on_browser_event(self, "navigate", epoch, {"url": url, "transition": transition}, before)
+
+    def close(self) -> None:
+        """The tab is closed: report what was asked for right before."""
+        self._navigations.close(self.facts["url"])
 
     def _on_loaded(self, _event: dict[str, Any]) -> None:
         self._loads += 1

@@ -18,13 +18,14 @@ class Clock(Protocol):
 
     @property
     def now(self) -> float: ...
-    def seconds(self, epoch: float, source: str | None = None) -> float: ...
+    def seconds(self, epoch: float, source: str | None = None, *, keeps_clock: bool = ...) -> float: ...
 
 
-def as_if_never_set(clock: Clock, epoch: float, source: str) -> float:
-    """A source's wall clock as the recording's, which goes on though somebody sets the machine's."""
+def as_if_never_set(clock: Clock, epoch: float, source: str, *, keeps_clock: bool = False) -> float:
+    """A source's wall clock as the recording's, which goes on though somebody sets the machine's; `keeps_clock` as in
+    `RecordingClock.seconds`."""
     now = clock.now
-    return now - (clock.seconds(now) - clock.seconds(epoch, source))
+    return now - (clock.seconds(now) - clock.seconds(epoch, source, keeps_clock=keeps_clock))
 
 
 class RecordingClock:

@@ -258,6 +258,23 @@ def test_a_page_that_comes_back_from_the_cache_is_heard_once(recording_browser, 
     assert len(set(told)) == len(told)  # what was not acknowledged yet is told again, and kept once
 
 
+def test_a_step_within_a_document_has_its_own_time_after_a_navigation_that_led_nowhere(chrome, site):
+    site.pages |= {"/": "<a id=file href=/file>File</a><button id=b>Press</button>",
+                   "/file": ("application/octet-stream", b"file")}
+
+    async def user_actions(page):
+        await page.evaluate("history.pushState({}, '', '/part')")
+        async with page.expect_download():
+            await page.click("#file")
+        await page.click("#b")
+        await page.evaluate("history.back()")
+        await page.wait_for_url(site.origin + "/")
+        await page.click("#b")
+
+    session = chrome.record(user_actions, url=site.origin + "/")
+    assert [turn["intent"] for turn in session.turns] == ["load", "click", "click", "back", "click"]
+
+
 def test_the_journal_has_no_gap(chrome, site):
     site.pages["/"] = FLIP
 

@@ -146,7 +146,8 @@ async def recorded(context: BrowserContext, place: str, site, folder: Path, rows
     await home.goto(site.origin + "/home")
     async with Recorder(context, folder) as recorder:
         async def settled() -> None:
-            await wait_until_async(lambda: not any(tab._navigations._one_by_one.locked() for tab in recorder.tabs))
+            await wait_until_async(lambda: not any(tab._navigations.history._one_by_one.locked()
+                                                   for tab in recorder.tabs))
 
         counts = await go_through(place, home, site, rows, settled)
     return counts
