@@ -1,12 +1,18 @@
-"""The HTTP API of an environment: goal, reset, score; described in OpenAPI at /openapi.json."""
+"""The HTTP API of an environment: goal, reset, score; described in OpenAPI at openapi.json.
+
+It listens on loopback, where pages of any site in a browser of this machine can send requests, and a name whose address
+changes can read the answers. So its addresses begin with a random token, and requests that a page sends, that name
+another host or that are not JSON are refused.
+"""
 
 import asyncio
+import secrets
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from flask import Flask
+from flask import Flask, abort, request
 from flask_smorest import Api, Blueprint
 from marshmallow import Schema, fields
 from werkzeug.serving import WSGIRequestHandler, make_server
@@ -16,6 +22,8 @@ from schemas import DemotapeError
 
 _Answer = TypeVar("_Answer")
 _SECONDS = 120.0  # that a reset or a score may take
+_LOOPBACK_HOSTS = ("127.0.0.1", "localhost")
+_TOKEN_BYTES = 16
 
 
 class GoalSchema(Schema):
@@ -65,12 +73,13 @@ class ScoreSchema(Schema):
     checks = fields.List(fields.Nested(CheckedSchema), required=True)
 
 
-def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
-    """The API over an environment that lives in an event loop of another thread."""
-    app = Flask("demotape-environment")
+def app_of(environment: Environment, loop: asyncio.AbstractEventLoop, token: str) -> Flask:
+    """The API over an environment that lives in an event loop of another thread; its paths begin with `token`."""
+    app = Flask("demotape-environment", static_folder=None)
     app.config |= {"API_TITLE": "demotape environment", "API_VERSION": "1", "OPENAPI_VERSION": "3.0.3",
-                   "OPENAPI_URL_PREFIX": "/", "OPENAPI_JSON_PATH": "openapi.json"}
-    blueprint = Blueprint("environment", __name__, description="A recorded task for agents")
+                   "OPENAPI_URL_PREFIX": f"/{token}", "OPENAPI_JSON_PATH": "openapi.json"}
+    app.before_request(_refuse_pages)
+    blueprint = Blueprint("environment", __name__, url_prefix=f"/{token}", description="A recorded task for agents")
     one_at_a_time = threading.Lock()  # a run is begun, or ended
 
     def run_in_loop(work: Callable[[], Coroutine[Any, Any, _Answer]]) -> _Answer:
@@ -108,6 +117,17 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop) -> Flask:
     return app
 
 
+def _refuse_pages() -> None:
+    """Admit programs of this machine only: a page's request says from which site it comes, or which host it is for."""
+    host, _, port = request.host.rpartition(":")
+    if host not in _LOOPBACK_HOSTS or port != request.environ["SERVER_PORT"]:
+        abort(421, "this host is not served here; use the printed address")
+    if "Origin" in request.headers or request.headers.get("Sec-Fetch-Site", "none") != "none":
+        abort(403, "pages may not use this API")
+    if request.method == "POST" and request.mimetype != "application/json":
+        abort(415, "the body must be JSON, with Content-Type: application/json")
+
+
 class _Quiet(WSGIRequestHandler):
     """Does not tell each request among the results."""
 
@@ -115,11 +135,16 @@ class _Quiet(WSGIRequestHandler):
 
 
 class Served:
-    """The API served on a port of this machine, in a thread; use it with `with`. `port`: its own once it runs."""
+    """The API of an environment served on a port of this machine, in a thread; use it with `with`.
 
-    def __init__(self, app: Flask, port: int):
-        self._server = make_server("127.0.0.1", port, app, threaded=True, request_handler=_Quiet)
-        self.port: int = self._server.server_port
+    `address`: with the token, which whoever may use it has to know. Raises OSError when the port is in use.
+    """
+
+    def __init__(self, environment: Environment, loop: asyncio.AbstractEventLoop, port: int):
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        self._server = make_server("127.0.0.1", port, app_of(environment, loop, token), threaded=True,
+                                   request_handler=_Quiet)
+        self.address = f"http://127.0.0.1:{self._server.server_port}/{token}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> "Served":

@@ -9,6 +9,9 @@ from .errors import InputError
 # Each window's address bar would load two pages for its suggestions, at more processor time than opening the window.
 # Without them it shows suggestions as ever. A list of features to leave out replaces any before it.
 ADDRESS_BAR_PAGES = "WebUIOmniboxPopup,WebUIOmniboxAimPopup,WebUIOmniboxFullPopup"
+# WebRTC sends no datagrams past a proxy: the first is Chromium's name of the option, the second its headless shell's.
+NO_DATAGRAMS = ("--webrtc-ip-handling-policy=disable_non_proxied_udp",
+                "--force-webrtc-ip-handling-policy=disable_non_proxied_udp")
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 

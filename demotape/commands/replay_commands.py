@@ -70,7 +70,7 @@ async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window:
     import asyncio
 
     from demotape.agents import outcome_of
-    from demotape.environment_api import Served, app_of
+    from demotape.environment_api import Served
     from recorder.reader import Recording
     from replay.agents.environment import Environment
 
@@ -79,9 +79,9 @@ async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window:
     try:
         async with Environment(recording, outcome, runs, port=cdp, headless=not window) as environment:
             await environment.reset()
-            with Served(app_of(environment, asyncio.get_running_loop()), api) as served:
+            with Served(environment, asyncio.get_running_loop(), api) as served:
                 console.print(f"CDP: {environment.cdp}")
-                console.print(f"API: http://127.0.0.1:{served.port} (/openapi.json)")
+                console.print(f"API: {served.address} (/openapi.json)", soft_wrap=True)
                 console.print(f"Goal: {printable(environment.goal)}")
                 await asyncio.Event().wait()
     except OSError as error:

@@ -11,14 +11,14 @@ from playwright.sync_api import Browser, Frame, Page, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
 from schemas import DemotapeError
-from schemas.chromium import ADDRESS_BAR_PAGES, NO_SANDBOX, find_chromium, sandbox_arguments
+from schemas.chromium import ADDRESS_BAR_PAGES, NO_DATAGRAMS, NO_SANDBOX, find_chromium, sandbox_arguments
 
 from .restoring import PAGE_READY, SCRIPT
 
 _LARGEST = 16_384  # CSS pixels of a viewport's side
 _REACHES_NOTHING = ("--host-resolver-rules=MAP * ~NOTFOUND", "--disable-background-networking", "--disable-sync",
                     "--disable-component-update", "--disable-quic", "--no-first-run", "--disable-webgl",
-                    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+                    *NO_DATAGRAMS,
                     f"--disable-features={ADDRESS_BAR_PAGES}")
 
 

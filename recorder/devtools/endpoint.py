@@ -31,7 +31,7 @@ async def connect(context: BrowserContext, address: str | None = None) -> tuple[
     that there is none. Raises InputError when nothing answers at `address`, or another browser does.
     """
     try:
-        websocket = _websocket_of(address) if address else _local_websocket(context)
+        websocket = websocket_of(address) if address else _local_websocket(context)
         connection = await Connection.open(await websocket)
     except (ProtocolError, PlaywrightError, OSError, ValueError, LookupError) as error:
         if address:
@@ -64,7 +64,7 @@ async def detach(session: CDPSession) -> None:
             await session.detach()
 
 
-async def _websocket_of(address: str) -> str:
+async def websocket_of(address: str) -> str:
     """The WebSocket address of the browser that answers at an `http:` or `ws:` address."""
     if address.startswith(("ws:", "wss:")):
         return address
@@ -87,7 +87,7 @@ async def _local_websocket(context: BrowserContext) -> str:
     arguments = await _arguments(context)
     port = arguments["remote-debugging-port"]
     if port != "0":
-        return await _websocket_of(f"http://127.0.0.1:{int(port)}")
+        return await websocket_of(f"http://127.0.0.1:{int(port)}")
     port, path = (Path(arguments["user-data-dir"]) / "DevToolsActivePort").read_text(encoding="ascii").split()
     return f"ws://127.0.0.1:{int(port)}{path}"
 

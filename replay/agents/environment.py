@@ -28,6 +28,8 @@ from schemas.addresses import split_address
 from schemas.types.outcome import Outcome
 from schemas.types.recordings import Provenance, State
 
+from .file_guard import FileGuard
+
 _LOADED = 10.0  # seconds that the start page may take
 
 
@@ -80,6 +82,7 @@ class Environment:
             self._stack.push_async_callback(self._context.close)
             self.cdp = f"http://127.0.0.1:{await asyncio.to_thread(_listening, Path(profile))}"
             await give_storage(self._context, self._recording)
+            self._files = await self._stack.enter_async_context(FileGuard(self.cdp))
         except BaseException:
             await self._stack.aclose()
             raise
@@ -108,9 +111,14 @@ class Environment:
                 for line in self._recording.chat() if line["speaker"] == "instructor"]
 
     @property
+    def proxy_port(self) -> int:
+        """The port of the server that answers the browser's requests."""
+        return self._server.port
+
+    @property
     def missing(self) -> dict[tuple[str, str], int]:
-        """Requests of this run that were not recorded, counted by method and address."""
-        return dict(self._server.missing)
+        """Requests of this run that were not recorded, and for files of this machine, counted by method and address."""
+        return self._server.missing | {("GET", url): count for url, count in self._files.refused.items()}
 
     async def reset(self, *, opened: bool = True) -> Path:
         """Begin a run: one tab, with nothing left of an earlier run; returns its folder. `opened`: at the start page;
@@ -120,6 +128,7 @@ class Environment:
         run = self._runs / f"run-{self._number}"
         page = await self._emptied()
         self._server.reset()
+        self._files.refused.clear()
         await give_cookies(self._context, self._recording)
         self._recorder = Recorder(self._context, run, self.goal, cdp=self.cdp, provenance=self._about, replayable=True)
         await self._recorder.__aenter__()

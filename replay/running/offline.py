@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from recorder.browser import launch
 from recorder.reader import Recording
 from replay.serving.server import ReplayServer
+from schemas.chromium import NO_DATAGRAMS
 
 _VIEWPORT = {"width": 1280, "height": 720}
 _STORAGE = """(() => {
@@ -26,7 +27,7 @@ def offline_arguments(server: ReplayServer) -> list[str]:
         f"--proxy-server=http://127.0.0.1:{server.port}", "--proxy-bypass-list=<-loopback>",
         f"--ignore-certificate-errors-spki-list={server.spki}",
         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--no-pings", "--dns-prefetch-disable",
+        *NO_DATAGRAMS, "--no-pings", "--dns-prefetch-disable",
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Api:
-    """The HTTP API at an address such as `http://127.0.0.1:40001`."""
+    """The HTTP API at the address that is printed: `http://127.0.0.1:`, a port and a token."""
 
     def __init__(self, address: str):
         self._address = address.rstrip("/")

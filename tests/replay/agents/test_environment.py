@@ -1,6 +1,7 @@
 """A recorded task for agents: the start state over CDP, goal, reset and score over HTTP; runs share nothing."""
 
 import asyncio
+import http.client
 import json
 import os
 import signal
@@ -8,10 +9,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from distributed import LocalCluster
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import async_playwright
 from playwright.sync_api import sync_playwright
 
@@ -143,6 +147,65 @@ def test_whoever_does_not_do_it_is_scored_0(recorded, tmp_path):
     assert Recording(tmp_path / "run-2").manifest["provenance"] == {"actor": "agent", "agent": "mine"}
 
 
+def test_an_agent_gets_no_file_of_the_machine(recorded, tmp_path):
+    (tmp_path / "private.txt").write_text("private words")
+    addresses = [form.format(tmp_path / "private.txt") for form in (
+        "file://{}", "file://localhost{}", "view-source:file://{}", "FILE:{}", "file:///proc/self/root{}")]
+
+    async def act(cdp):
+        async with async_playwright() as playwright:
+            browser = await playwright.chromium.connect_over_cdp(cdp)
+            session = await browser.new_browser_cdp_session()
+            for context in (browser.contexts[0], await browser.new_context()):
+                for url in addresses:
+                    page = await context.new_page()
+                    with pytest.raises(PlaywrightError, match="ERR_ACCESS_DENIED"):
+                        await page.goto(url)
+            for url in addresses:  # a tab that is opened with an address
+                await session.send("Target.createTarget", {"url": url})
+            pages = [page for context in browser.contexts for page in context.pages]
+            for page in pages:
+                await page.wait_for_load_state()
+            texts = [await page.evaluate("() => document.documentElement.innerText") for page in pages]
+            assert not [text for text in texts if "private words" in text]
+
+    async def attempts():
+        async with Environment(Recording(recorded), None, tmp_path / "runs") as environment:
+            await environment.reset()
+            await act(environment.cdp)
+            refused = environment.missing
+            await environment.reset()
+            return refused, environment.missing
+
+    refused, of_next_run = asyncio.run(attempts())
+    url = f"file://{tmp_path}/private.txt"
+    assert refused[("GET", url)] >= 8 and not [url for _, url in of_next_run if url.startswith("file:")]
+
+
+def assert_admits_programs_only(api):
+    """Requests of pages, for other hosts, without the token or without JSON are refused, and end no run."""
+    parts = urlsplit(api)
+    json_type = {"Content-Type": "application/json"}
+
+    def status(method, path, headers, body="{}"):
+        connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+        with closing(connection):
+            connection.request(method, path, body if method == "POST" else None, {"Host": parts.netloc} | headers)
+            return connection.getresponse().status
+
+    for path in ("/score", "/reset"):
+        assert status("POST", parts.path + path, json_type | {"Origin": "https://evil.example"}) == 403
+        assert status("POST", parts.path + path, json_type | {"Sec-Fetch-Site": "same-origin"}) == 403
+        assert status("POST", parts.path + path, json_type | {"Host": f"rebound.example:{parts.port}"}) == 421
+        assert status("POST", parts.path + path, json_type | {"Host": "127.0.0.1"}) == 421
+        assert status("POST", parts.path + path, {"Content-Type": "text/plain"}) == 415
+        assert status("POST", parts.path + path, {}) == 415
+        assert status("POST", path, json_type) == 404
+    assert status("GET", parts.path + "/goal", {"Host": "rebound.example"}) == 421
+    assert status("GET", parts.path + "/goal", {"Sec-Fetch-Site": "cross-site"}) == 403
+    assert status("GET", "/goal", {}) == status("GET", "/openapi.json", {}) == 404
+
+
 @pytest.mark.parametrize("name, told", [
     ("mine", "MODULE:FUNCTION"), ("json:none", "has no none"), ("nowhere:x", "cannot be imported"),
     ("json:__name__", "no function")])
@@ -171,8 +234,10 @@ def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path):
                 await page.get_by_text("Visit 1").wait_for()  # nothing is left of another run
                 await order(page)
 
+        token = urlsplit(api).path
         assert ask("/goal")["goal"] == "test" and set(ask("/openapi.json")["paths"]) == {
-            "/goal", "/reset", "/score"}
+            token + path for path in ("/goal", "/reset", "/score")}
+        assert_admits_programs_only(api)
         for number in (1, 2):
             asyncio.run(act())
             assert ask("/score", {"answer": ""})["score"] == 1

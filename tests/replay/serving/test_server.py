@@ -1,6 +1,8 @@
 """Any host is served, with its own certificate and from nowhere but the archive; nothing that is served gets out."""
 
 import asyncio
+import socket
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -160,27 +162,38 @@ def test_ranges_heads_and_other_origins_are_answered(opened):
 
 
 def test_nothing_that_is_served_reaches_this_machine_or_the_network(opened):
-    with Canary() as canary:
+    with Canary() as canary, closing(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) as datagrams:
+        datagrams.bind(("127.0.0.1", 0))
+        datagrams.setblocking(False)
         page = f"""<!DOCTYPE html><title>x</title><img src="{canary.origin}/img"><iframe src="{canary.origin}/frame">
         </iframe><iframe src="file:///etc/passwd"></iframe><link rel=dns-prefetch href="{canary.origin}">
         <link rel=preconnect href="{canary.origin}"><script>
         fetch("{canary.origin}/fetch", {{ mode: "no-cors" }}).catch(() => 0);
         navigator.sendBeacon("{canary.origin}/beacon", "x");
-        new WebSocket("ws://127.0.0.1:{canary.port}/socket");
+        </script><script>new WebSocket("ws://127.0.0.1:{canary.port}/socket");</script><script>
         fetch("http://127.0.0.1:{opened.server.port}/", {{ mode: "no-cors" }}).catch(() => 0);
-        const peer = new RTCPeerConnection({{ iceServers: [{{ urls: "turn:127.0.0.1:{canary.port}?transport=tcp",
-          username: "a", credential: "b" }}] }});
-        peer.createDataChannel("x"); peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+        </script><script>
+        var peers = [];
+        for (const urls of ["turn:127.0.0.1:{canary.port}?transport=tcp", "turn:127.0.0.1:{datagrams.getsockname()[1]}",
+                            "stun:127.0.0.1:{datagrams.getsockname()[1]}"]) {{
+          const peer = new RTCPeerConnection({{ iceServers: [{{ urls, username: "a", credential: "b" }}] }});
+          peer.createDataChannel("x"); peer.createOffer().then((offer) => peer.setLocalDescription(offer));
+          peers.push(peer);
+        }}
+        </script><script>
         navigator.serviceWorker?.register("{canary.origin}/worker.js").catch(() => 0);
         </script>"""
 
         async def asked(page):
-            await page.wait_for_timeout(1500)
+            # By then a server that is silent was asked.
+            await page.wait_for_function("peers.every((peer) => peer.iceGatheringState === 'complete')")
             return [frame.url for frame in page.frames]
 
         urls = opened(archive(exchange(1, SHOP + "/", page.encode())), SHOP + "/", asked)
         assert not canary.asked and not any(url.startswith("file:") for url in urls)
         assert ("GET", canary.origin + "/img") in opened.server.missing  # it was asked for, and went nowhere
+        with pytest.raises(BlockingIOError):
+            datagrams.recv(1)
 
 
 def test_a_failed_request_fails_again_and_a_redirect_leads_on(opened):
