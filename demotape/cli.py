@@ -11,6 +11,7 @@ import click
 
 from schemas import DemotapeError, InputError
 from schemas.actors import ACTORS
+from schemas.files import restrict_umask
 
 from .commands import (
     admin_commands,
@@ -25,11 +26,11 @@ from .commands import (
     task_commands,
     user_commands,
 )
+from .commands.app_data import announce_creation, create_option, of_app, of_database, open_app
 from .commands.next_task import of_tasks
-from .commands.terminal import DATA, console, errors, of_app, printable
 from .commands.terminal import PATH as _PATH
 from .commands.terminal import complain as _complain
-from .commands.terminal import open_app as _open
+from .commands.terminal import console, errors, printable
 from .commands.terminal import print_line as _tell
 from .commands.terminal import progress as _progress
 
@@ -48,10 +49,12 @@ class _Commands(click.Group):
             ctx.exit(130)
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+# Each option has an environment variable: its own, or DEMOTAPE_COMMAND_OPTION.
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "auto_envvar_prefix": "DEMOTAPE"})
 @click.version_option(package_name="demotape")
 def main() -> None:
     """Record, review and export demonstrations of web tasks as data for web agents."""
+    restrict_umask()
 
 
 @main.command()
@@ -101,7 +104,7 @@ def demo(out: Path, port: int) -> None:
 @of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
            replayable: bool, keep_console: bool, mhtml: bool, axtree: bool, following: bool, project: str | None,
-           server: str | None, token: str | None, data: Path, **provenance: Any) -> None:
+           server: str | None, token: str | None, db: str | None, data: Path, **provenance: Any) -> None:
     """Record a session in the browser, starting at URL. Close the window or press Ctrl-C to stop."""
     import asyncio
 
@@ -112,7 +115,7 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     if following:
         if task:
             raise click.UsageError("pass either --task or --next")
-        assignment = take_task(project, server, token, data)
+        assignment = take_task(project, server, token, db, data)
         task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
         if assignment.get("answer"):
@@ -194,17 +197,17 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 @main.command("import")
 @click.argument("paths", nargs=-1, required=True, type=_PATH)
 @click.option("--project", metavar="ID", help="Target project.  [default: the only one]")
-@click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")
-@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+@create_option
+@of_database
 @of_app
-def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: Path, blobs: str | None,
-            endpoint_url: str | None) -> None:
+def import_(paths: tuple[Path, ...], project: str | None, create: bool, db: str | None, data: Path,
+            blobs: str | None, endpoint_url: str | None) -> None:
     """Import processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout."""
     from curator_web.users import projects
 
     from .importing import expand_paths, import_path
 
-    database, store = _open(db, data, blobs, endpoint_url)
+    database, store = open_app(db, data, blobs, endpoint_url, create=create)
     into = projects.named(database, project)
     _for_each_path(expand_paths(paths), "Importing", lambda path: import_path(database, store, path, into),
                    lambda path, imported: _tell(summary.imported_line(path, imported)))
@@ -215,16 +218,16 @@ def import_(paths: tuple[Path, ...], project: str | None, db: str | None, data: 
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True,
               help="Port to listen on; 0 selects a free port.")
 @click.option("--upload-days", type=click.FloatRange(0, min_open=True), metavar="DAYS",
-              default=os.environ.get("DEMOTAPE_UPLOAD_DAYS", "7"), show_default=True,
+              default=7, show_default=True, envvar="DEMOTAPE_UPLOAD_DAYS", show_envvar=True,
               help="Discard an upload after this number of days without a chunk.")
-@click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")
-@click.option("--data", type=_PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+@of_database
 @of_app
 def review(host: str, port: int, upload_days: float, db: str | None, data: Path, blobs: str | None,
            endpoint_url: str | None) -> None:
     """Serve the review app."""
     from .environment import model, openid, webhook_networks
 
+    announce_creation(db, data, blobs)
     _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid(),
            webhook_networks=webhook_networks(), model=model())
 

@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from schemas import DemotapeError, types
 
@@ -286,13 +286,35 @@ class Client:
             f"{self._server}/api/{address}", method=method, data=data,
             headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"})
         try:
-            with urllib.request.urlopen(request, timeout=self._timeout) as answer:
+            with _opener.open(request, timeout=self._timeout) as answer:
                 content = answer.read()
                 return json.loads(content) if content else None
         except urllib.error.HTTPError as error:
             raise Refused(error.code, _message(error.read(), error.reason)) from None
         except (OSError, ValueError) as error:
             raise Refused(0, f"{self._server}: no answer ({error})") from None
+
+
+class _SameHost(urllib.request.HTTPRedirectHandler):
+    """Follows redirects, and sends the token to no other server: to the same one only, or to its HTTPS."""
+
+    def redirect_request(self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any,
+                         newurl: str) -> urllib.request.Request | None:
+        request = super().redirect_request(req, fp, code, msg, headers, newurl)
+        if request and not _may_have_token(req.full_url, request.full_url):
+            request.remove_header("Authorization")
+        return request
+
+
+_opener = urllib.request.build_opener(_SameHost)
+
+
+def _may_have_token(before: str, after: str) -> bool:
+    old, new = urlsplit(before), urlsplit(after)
+    if (old.scheme, old.netloc) == (new.scheme, new.netloc):
+        return True
+    return (old.scheme, new.scheme) == ("http", "https") and old.hostname == new.hostname and (
+        (old.port or 80, new.port or 443) == (80, 443))
 
 
 def _demonstration_path(name: str, part: str = "") -> str:

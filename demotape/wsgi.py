@@ -25,6 +25,7 @@ from curator_web.jobs.queue import PATIENCE
 from curator_web.jobs.upload_service import UNFINISHED_DAYS
 from curator_web.web.work.exports import FROM_STORE
 from schemas import InputError
+from schemas.files import restrict_umask
 
 from .environment import metrics_token, model, openid, share_metrics, traces, webhook_networks
 from .importing import import_package
@@ -34,6 +35,7 @@ from .rerun import run_again
 def make_app() -> Flask:
     """The app as the environment describes it; raises InputError when the database or the folder cannot be opened, or a
     setting is none."""
+    restrict_umask()
     data = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
     token = metrics_token()
     if token:

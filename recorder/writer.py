@@ -12,7 +12,7 @@ from typing import Any, NotRequired, TypedDict
 from filelock import lock_descriptor
 
 from schemas import InputError, RecordingLayout, RecordingSchema
-from schemas.files import dump_json, dump_line, reason, write_atomically
+from schemas.files import dump_json, dump_line, open_private, reason, write_atomically
 from schemas.types.recordings import ChatLine, ConsoleLine, Element, EventData, Resource, State
 
 from .blob_store import Blobs, BlobStore, clear_errors
@@ -52,8 +52,9 @@ class RecordingWriter:
         if self.layout.root.exists() and not (self.layout.root.is_dir() and not any(self.layout.root.iterdir())):
             raise InputError(f"{directory}: is not empty; choose a new or empty folder")
         try:
+            self.layout.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.layout.blobs.mkdir(parents=True, exist_ok=True)
-            self._journals = {path: path.open("ab", buffering=0) for path in
+            self._journals = {path: open_private(path, "ab") for path in
                               (self.layout.events, self.layout.chat, self.layout.resources)}
         except OSError as error:
             raise InputError(f"{directory}: cannot be written ({reason(error)})") from None
@@ -84,7 +85,7 @@ class RecordingWriter:
         """The network is kept, too: create its files."""
         with clear_errors(self.layout.root):
             for path in (self.layout.network, self.layout.messages):
-                self._journals[path] = path.open("ab", buffering=0)
+                self._journals[path] = open_private(path, "ab")
 
     def network(self, line: Mapping[str, Any]) -> None:
         """Append one exchange; `open_network` comes first."""
@@ -97,7 +98,7 @@ class RecordingWriter:
     def open_console(self) -> None:
         """What pages write to the console is kept, too: create its file."""
         with clear_errors(self.layout.root):
-            self._journals[self.layout.console] = self.layout.console.open("ab", buffering=0)
+            self._journals[self.layout.console] = open_private(self.layout.console, "ab")
 
     def console(self, line: ConsoleLine) -> None:
         """Append what a page wrote; `open_console` comes first."""

@@ -7,6 +7,7 @@ import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -95,6 +96,17 @@ def read_all(file: IO[bytes], limit: int, path: Path) -> bytes:
     return content
 
 
+def restrict_umask() -> None:
+    """Have this process make files and folders for its user alone: recordings, exports and the database hold what is
+    private."""
+    os.umask(os.umask(0o077) | 0o077)
+
+
+def open_private(path: Path, mode: str) -> FileIO:
+    """Open a file without a buffer; a new one is its user's alone. `mode`: as of `open`."""
+    return FileIO(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+
+
 def write_atomically(path: Path, content: bytes, *, sync: bool = True) -> None:
     """Write under a temporary name in the same folder, sync, rename: the file is whole or absent, also after a kill.
 
@@ -115,7 +127,6 @@ def written_atomically(path: Path, *, sync: bool = True) -> Iterator[IO[bytes]]:
             if sync:
                 file.flush()
                 os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -84,7 +84,7 @@ WHOLE_WAY = textwrap.dedent('''
         for name in ("rec-a", "rec-b"):
             asyncio.run(record(sys.argv[1], name))
         demotape("process", "rec-a", "rec-b", "--jobs", "2")
-        demotape("import", "rec-a", "rec-b", "--data", "data")
+        demotape("import", "--create", "rec-a", "rec-b", "--data", "data")
         for format in ("weblinx", "webdataset"):
             demotape("export", f"out-{format}", "--format", format, "--data", "data")
             demotape("export", f"out-{format}", "--format", format, "--data", "data")  # in the place of the first

@@ -43,19 +43,7 @@ class Shell:
         if words[:3] == ["sudo", "-u", "postgres"]:
             return subprocess.run(words[3:], input="secret\nsecret\n", text=True, check=True, capture_output=True,
                                   env=os.environ | self.postgresql, start_new_session=True).stdout
-        return self.demotape(words[1:])
-
-    def demotape(self, words: list[str]) -> str:
-        """With what the environment says, which is read only when the program starts."""
-        command = main
-        for word in words:
-            command = command.commands.get(word, command) if hasattr(command, "commands") else command
-        known = {option for parameter in command.params for option in parameter.opts} - set(words)
-        for option, name in (("--data", "DEMOTAPE_DATA"), ("--blobs", "DEMOTAPE_BLOBS"),
-                             ("--endpoint-url", "DEMOTAPE_ENDPOINT_URL")):
-            if option in known and name in self.variables:
-                words = [*words, option, self.variables[name]]
-        done = CliRunner().invoke(main, words)
+        done = CliRunner(env=self.variables).invoke(main, words[1:])
         assert done.exit_code == 0, (words, done.output, done.exception)
         return done.output
 
@@ -73,7 +61,7 @@ def test_every_command_does_what_the_document_says(postgresql, motos, tmp_path, 
                    "--owner demotape demotape": f"--owner {name} {name}",
                    "/srv/demotape": str(data), "/backup/demotape": str(tmp_path / "backup"),
                    "s3://recordings/review": f"s3://{BUCKET}/{tmp_path.name}",
-                   "import my-recording": f"import {make_recording(tmp_path)}"},
+                   "my-recording": f" {make_recording(tmp_path)}"},
                   {"PGHOST": "127.0.0.1", "PGPORT": str(server.port), "PGUSER": "demotape"})
     told = {}
     begun: dict[str, str] = {}
@@ -82,11 +70,11 @@ def test_every_command_does_what_the_document_says(postgresql, motos, tmp_path, 
         if any("admin restore" in line for line in block):
             shell.variables |= {"DEMOTAPE_DB": postgresql.empty(), "DEMOTAPE_DATA": str(tmp_path / "restored")}
         if any("admin move" in line for line in block):  # of an app whose recordings lie in the folder
-            shell.run('demotape import my-recording --db "$DEMOTAPE_DB"')
+            shell.run("demotape import my-recording")
         for line in block:
             told[" ".join(shlex.split(line)[:3])] = shell.run(line)
         begun = begun or {each: shell.variables[each] for each in ("DEMOTAPE_DB", "DEMOTAPE_DATA")}
-    assert {"demotape user add", "demotape import my-recording", "demotape admin move", "demotape admin rotate-key",
+    assert {"demotape user add", "demotape import --create", "demotape admin move", "demotape admin rotate-key",
             "demotape admin backup", "demotape admin restore", "demotape admin check", "sudo -u postgres"} == {
         key for key in told if not key.startswith("export")}
     assert "shown only once" in told["demotape user add"]
@@ -96,5 +84,5 @@ def test_every_command_does_what_the_document_says(postgresql, motos, tmp_path, 
     assert (tmp_path / "restored" / "recordings" / "rec-1" / "recording.json").exists()
     shell.variables = begun
     for inline in re.findall(r"`(demotape admin (?:check|clean)[^`]*)`", DOCUMENT):
-        shell.run(f'{inline} --db "$DEMOTAPE_DB"')
-    assert "0 would be deleted" in shell.run('demotape admin clean --exports 30 --dry-run --db "$DEMOTAPE_DB"')
+        shell.run(inline)
+    assert "0 would be deleted" in shell.run("demotape admin clean --exports 30 --dry-run")

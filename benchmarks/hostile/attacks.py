@@ -117,7 +117,7 @@ def _import(target: "Target", path: Path, data: Path | None = None) -> tuple[str
     db = f"sqlite:///{target.box / 'app.db'}" if data is None else f"sqlite:///{data}.db"
     if data is not None:
         data.parent.mkdir(exist_ok=True)
-    return ("import", str(path), "--db", db, "--data", str(data or target.box / "data"))
+    return ("import", "--create", str(path), "--db", db, "--data", str(data or target.box / "data"))
 
 
 def _command(target: "Target", wanted: list[tuple[str, ...]]) -> list[str]:

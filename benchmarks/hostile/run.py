@@ -202,7 +202,8 @@ def _watched(target: Target, server: subprocess.Popen) -> tuple[Memory, Others]:
     base = make_recording(target.box / "inputs")
     typed_recording(target.box / "inputs", recording_id="typed", video=True)
     for done in target.commands.each(
-        [("import", str(base), "--db", f"sqlite:///{target.box / 'app.db'}", "--data", str(target.box / "data"))]
+        [("import", "--create", str(base), "--db", f"sqlite:///{target.box / 'app.db'}", "--data",
+          str(target.box / "data"))]
     ):
         assert not done.fault, done
     pids = target.commands.pids()

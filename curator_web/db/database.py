@@ -148,6 +148,21 @@ def open_database(url: str, prepare: Callable[[Connection], None] | None = None)
     return Database(engine, _turns(engine))
 
 
+def is_present(url: str) -> bool:
+    """Whether there is an SQLite file, or a database of a server with our tables. Raises InputError as
+    `open_database`."""
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        return True  # which opening it reports
+    if parsed.get_backend_name() == "sqlite":
+        return not parsed.database or parsed.database.startswith((":memory:", "file:")) or Path(
+            parsed.database).exists()
+    has_tables: list[bool] = []
+    open_database(url, lambda connection: has_tables.append(inspect(connection).has_table(REVISION))).close()
+    return has_tables[0]
+
+
 class _Turns:
     """Who writes to an SQLite file next: one at a time, and soon.
 
@@ -239,7 +254,9 @@ def _engine(url: str) -> Engine:
         event.listen(engine, "checkout", _ping_if_idle(engine))
         return engine
     if parsed.database and parsed.database != ":memory:":
-        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        Path(parsed.database).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not parsed.database.startswith("file:"):
+            Path(parsed.database).touch(mode=0o600)  # SQLite gives its journals the mode of the database
     engine = create_engine(parsed, connect_args={"timeout": BUSY_SECONDS})
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -123,7 +123,6 @@ class RecordingStore:
                     return
                 for source, relative in files_of(recording.layout):
                     _copy(source, temporary / relative)
-                temporary.chmod(0o755)
                 os.rename(temporary, target)
             _sync(self.recordings)
         except OSError as error:

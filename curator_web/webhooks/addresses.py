@@ -16,6 +16,10 @@ URL_LENGTH = 2000
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")  # RFC 6052: an IPv4 address in its last 32 bits
+_GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")  # RFC 4291; nothing else of IPv6 is a public host
+# In IANA's registries of special-purpose addresses, but not in `is_global` of every Python: relays of 6to4 (RFC 7526,
+# whoever is near answers), documentation (RFC 9637), segment routing (RFC 9602).
+_NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("192.88.99.0/24", "3fff::/20", "5f00::/16")))
 
 
 class Unreachable(Exception):
@@ -75,7 +79,15 @@ def may_be_reached(address: str, allowed: Sequence[Network]) -> bool:
     meant = _inside(known)
     if any(candidate.version == network.version and candidate in network for candidate in meant for network in allowed):
         return True
-    return all(candidate.is_global and not candidate.is_multicast and not candidate.is_reserved for candidate in meant)
+    return all(_is_public(candidate) for candidate in meant)
+
+
+def _is_public(address: _Address) -> bool:
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    if isinstance(address, ipaddress.IPv6Address) and address not in _GLOBAL_UNICAST:
+        return False
+    return not any(address.version == network.version and address in network for network in _NOT_PUBLIC)
 
 
 def _inside(address: _Address) -> list[_Address]:

@@ -9,8 +9,8 @@ import click
 from schemas import DemotapeError, limits
 from schemas.files import reason
 
-from .terminal import PATH, counted, errors, of_app, open_app, print_line, printable
-from .user_commands import of_database
+from .app_data import announce_creation, of_app, of_database, open_app
+from .terminal import PATH, counted, errors, print_line, printable
 
 
 @click.group()
@@ -89,9 +89,12 @@ def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoin
     """Restore the backup in the folder DIR into an empty database and an empty storage. Run the command again to resume
     an interrupted restore."""
     from curator_web import default_db_url
+    from curator_web.operation.backup_folder import read_head
     from curator_web.operation.restoring import restore as restore_backup
     from curator_web.storage.opening import open_store
 
+    read_head(folder)  # before anything is made
+    announce_creation(db, data, blobs)
     with counted("restore") as progress, _report_disk_full(folder):
         counts = restore_backup(folder, db or default_db_url(data), open_store(data, blobs, endpoint_url), progress)
     errors.print(f"{folder}: restored; {_copied(counts)}.")

@@ -14,7 +14,8 @@ from schemas.actors import ACTORS
 from schemas.intents import BROWSER_INTENTS
 
 from . import summary
-from .terminal import DATA, PATH, complain, console, of_app, open_app, progress
+from .app_data import of_app, of_database, open_app
+from .terminal import PATH, complain, console, progress
 
 if TYPE_CHECKING:
     from pipeline.export import Selection
@@ -75,8 +76,7 @@ PROBLEMS_SHOWN = 20  # of one path
                                                                                                "shard in MiB.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel processes.")
 @click.option("--scheduler", metavar="ADDRESS", help="Use the Dask cluster of the scheduler at tcp://HOST:PORT.")
-@click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")
-@click.option("--data", type=PATH, default=DATA, show_default=True, help="Data folder of the review app.")
+@of_database
 @of_app
 def export(destination: str, preset: str | None, splits: Path | None, shard_size: int, jobs: int,
            scheduler: str | None, endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
@@ -87,7 +87,6 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     manifest.json counts the excluded ones by reason. Damaged demonstrations are reported and skipped; the exit code
     is then 1.
     """
-    from curator_web import default_db
     from curator_web.demonstrations.library import damage
     from curator_web.demonstrations.library.library import exportable, selected
     from curator_web.demonstrations.library.reported_secrets import reported_secrets
@@ -97,8 +96,6 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     from pipeline.export import InOrder, LeftOut, export, make_rule, read_rule
 
     rule = read_rule(splits) if splits else None
-    if not db and not default_db(data).exists():  # else it would be made, and found empty
-        raise InputError(f"{data} is not a demotape data folder; pass the --data used with `demotape review`")
     database, store = open_app(db, data, blobs, endpoint_url)
     chosen = projects.named(database, project)
     if preset:

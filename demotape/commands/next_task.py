@@ -7,14 +7,13 @@ import click
 
 from schemas import InputError
 
-from .terminal import DATA, PATH, open_app
+from .app_data import of_database, open_database
 
 
 def of_tasks(command: Any) -> Any:
     """The options that say whose next task is recorded."""
     for option in (
-            click.option("--data", type=PATH, default=DATA, show_default=True,
-                         help="Data folder of the review app, with --next and without --server."),
+            of_database,
             click.option("--token", metavar="TOKEN", envvar="DEMOTAPE_TOKEN", show_envvar=True,
                          help="Your access token, with --server."),
             click.option("--server", metavar="URL", envvar="DEMOTAPE_SERVER", show_envvar=True,
@@ -26,7 +25,8 @@ def of_tasks(command: Any) -> Any:
     return command
 
 
-def take_task(project: str | None, server: str | None, token: str | None, data: Path) -> dict[str, Any]:
+def take_task(project: str | None, server: str | None, token: str | None, db: str | None, data: Path
+              ) -> dict[str, Any]:
     """The next task: `name`, `text`, `url`, and `answer` where who records is to see it. Raises InputError where there
     is none."""
     if server:
@@ -40,11 +40,11 @@ def take_task(project: str | None, server: str | None, token: str | None, data: 
     from curator_web.tasks import assignment
     from curator_web.users import LOCAL, Account, has_accounts, projects
 
-    if not data.is_dir():
-        raise InputError(f"{data} is not a demotape data folder; pass the --data used with `demotape review`, or "
-                         "--server")
-    db, _ = open_app(None, data)
-    if has_accounts(db):
+    try:
+        database = open_database(db, data)
+    except InputError as error:
+        raise InputError(f"{error}; or pass --server") from None
+    if has_accounts(database):
         raise InputError("this review app has accounts; pass --server, and your token in DEMOTAPE_TOKEN")
-    task = assignment.give(db, Account(LOCAL, LEAD, alone=True, project=projects.named(db, project)))
+    task = assignment.give(database, Account(LOCAL, LEAD, alone=True, project=projects.named(database, project)))
     return {"name": assignment.name_of(task), "text": task.text, "url": task.url, "answer": task.answer}

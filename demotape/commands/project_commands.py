@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from .app_data import of_database, open_database
 from .terminal import console, errors
-from .user_commands import database, of_database
 
 
 @click.group()
@@ -21,7 +21,7 @@ def project_add(project_id: str, name: str, db: str | None, data: Path) -> None:
     """Create the project ID, without members."""
     from curator_web.users import projects
 
-    projects.add(database(db, data), project_id, name)
+    projects.add(open_database(db, data), project_id, name)
     errors.print(f"Project {project_id} created. Add a member with: demotape project member {project_id} NAME --role "
                  "lead")
 
@@ -34,7 +34,7 @@ def project_list(db: str | None, data: Path) -> None:
 
     from curator_web.users import projects
 
-    opened = database(db, data)
+    opened = open_database(db, data)
     table = Table("project", "name", "members")
     for project in projects.everything(opened):
         members = projects.members(opened, project.id)
@@ -51,5 +51,5 @@ def project_member(project_id: str, name: str, role: str, db: str | None, data: 
     """Set the role of the user NAME in the project ID."""
     from curator_web.users import projects
 
-    projects.set_member(database(db, data), project_id, name, None if role == "none" else role)
+    projects.set_member(open_database(db, data), project_id, name, None if role == "none" else role)
     errors.print(f"{name} is {'no member' if role == 'none' else role} of {project_id} now.")

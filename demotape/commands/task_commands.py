@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from .app_data import of_database, open_database
 from .terminal import PATH, console, errors, printable
-from .user_commands import database, of_database
 
 _project = click.option("--project", metavar="ID", help="Project of the tasks.  [default: the only one]")
 
@@ -27,7 +27,7 @@ def task_add(file: Path, project: str | None, propose: bool, db: str | None, dat
     from curator_web.tasks import bank, files
     from curator_web.users import projects
 
-    tasks, opened = files.read(file), database(db, data)
+    tasks, opened = files.read(file), open_database(db, data)
     added = bank.add_all(opened, projects.named(opened, project), tasks, PROPOSED if propose else ACCEPTED)
     similar = sum(bool(task.alike) for task in added)
     errors.print(f"{len(added):,} tasks added; {similar:,} of them are near-duplicates of tasks of the same site.")
@@ -43,7 +43,7 @@ def task_list(project: str | None, db: str | None, data: Path) -> None:
     from curator_web.tasks.coverage import coverage
     from curator_web.users import projects
 
-    opened = database(db, data)
+    opened = open_database(db, data)
     table = Table("kind", "value", "tasks", "recorded", "wanted")
     for kind, rows in coverage(opened, projects.named(opened, project)).items():
         for row in rows:

@@ -1,20 +1,13 @@
-"""The terminal: what all commands write to, show progress on, and complain on; and the options that they share."""
+"""The terminal: what all commands write to, show progress on, and complain on."""
 
-import os
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 
 from schemas import DemotapeError
 
-if TYPE_CHECKING:
-    from curator_web.db.database import Database
-    from curator_web.storage.recordings import RecordingStore
-
-DATA = Path(os.environ.get("DEMOTAPE_DATA", "demotape-data"))
 PATH = click.Path(path_type=Path)
 console = Console(highlight=False, soft_wrap=True, markup=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
@@ -60,27 +53,6 @@ def counted(title: str):
 def print_line(line: str) -> None:
     """Print a result. Where it goes to the terminal that also shows a bar, the bar makes room for it."""
     (errors if console.is_terminal and errors.is_terminal else console).print(line)
-
-
-def of_app(command):
-    """The options that say where the review app's recordings lie, besides `--data`."""
-    for option in (
-            click.option("--endpoint-url", metavar="URL", default=os.environ.get("DEMOTAPE_ENDPOINT_URL"),
-                         help="Address of an S3 service other than Amazon's."),
-            click.option("--blobs", metavar="S3", default=os.environ.get("DEMOTAPE_BLOBS"),
-                         help="Storage of the app's recordings: s3://bucket/prefix.  [default: the data folder]")):
-        command = option(command)
-    return command
-
-
-def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url: str | None = None
-             ) -> "tuple[Database, RecordingStore]":
-    """The review app's database and its store of recordings."""
-    from curator_web import default_db_url
-    from curator_web.db.database import open_database
-    from curator_web.storage.opening import open_store
-
-    return open_database(db or default_db_url(data)), open_store(data, blobs, endpoint_url)
 
 
 def complain(kind: str, problem: DemotapeError | str) -> None:

@@ -1,28 +1,14 @@
 """The commands about who may sign in to the review app."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from schemas import InputError
 
-from .terminal import DATA, PATH, console, errors, open_app
-
-if TYPE_CHECKING:
-    from curator_web.db.database import Database
-
-
-def of_database(command: Callable) -> Callable:
-    """The options that say where the review app's database is."""
-    for option in (click.option("--data", type=PATH, default=DATA, show_default=True,
-                                help="Data folder of the review app."),
-                   click.option("--db", metavar="URL", help="Database URL.  [default: SQLite in the data folder]")):
-        command = option(command)
-    return command
-
+from .app_data import create_option, of_database, open_database
+from .terminal import console, errors
 
 _password_option = click.option("--password-stdin", is_flag=True,
                                 help="Read the password from standard input instead of prompting.")
@@ -38,12 +24,14 @@ def user() -> None:
 @click.option("--role", required=True, help="annotator, validator or lead.")
 @click.option("--project", metavar="ID", help="Project of the user.  [default: the only one]")
 @_password_option
+@create_option
 @of_database
-def user_add(name: str, role: str, project: str | None, password_stdin: bool, db: str | None, data: Path) -> None:
+def user_add(name: str, role: str, project: str | None, password_stdin: bool, create: bool, db: str | None,
+             data: Path) -> None:
     """Create the account NAME with a password, and print its access token, which is shown only once."""
     from curator_web.users import add_user
 
-    token = add_user(database(db, data), name, role, _password(password_stdin), project=project)
+    token = add_user(open_database(db, data, create=create), name, role, _password(password_stdin), project=project)
     errors.print(f"Account {name} created with the role {role}. Its access token, shown only once:")
     console.print(token)
 
@@ -60,7 +48,7 @@ def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | 
     password = _password(password_stdin)
     if password is None:
         raise InputError("no password; pass it with --password-stdin")
-    set_password(database(db, data), name, password, keep_tokens=keep_tokens)
+    set_password(open_database(db, data), name, password, keep_tokens=keep_tokens)
     errors.print(f"Password of {name} changed; all sessions ended.")
     errors.print("The tokens remain valid." if keep_tokens else
                  f"The tokens are revoked; create a new one with: demotape user token add {name} TOKEN_NAME")
@@ -73,7 +61,7 @@ def user_disable(name: str, db: str | None, data: Path) -> None:
     """Disable the account NAME; `demotape user enable NAME` enables it again."""
     from curator_web.users import disable
 
-    disable(database(db, data), name)
+    disable(open_database(db, data), name)
     errors.print(f"Account {name} disabled.")
 
 
@@ -84,7 +72,7 @@ def user_enable(name: str, db: str | None, data: Path) -> None:
     """Enable the disabled account NAME."""
     from curator_web.users import enable
 
-    enable(database(db, data), name)
+    enable(open_database(db, data), name)
     errors.print(f"Account {name} enabled.")
 
 
@@ -95,7 +83,7 @@ def user_remove(name: str, db: str | None, data: Path) -> None:
     """Delete the account NAME with its password, sessions and tokens; its contributions remain under the name."""
     from curator_web.users import remove
 
-    remove(database(db, data), name)
+    remove(open_database(db, data), name)
     errors.print(f"Account {name} deleted.")
 
 
@@ -107,7 +95,7 @@ def user_role(name: str, role: str, db: str | None, data: Path) -> None:
     """Set the role of the account NAME; a lead manages accounts and creates projects."""
     from curator_web.users import set_role
 
-    set_role(database(db, data), name, role)
+    set_role(open_database(db, data), name, role)
     errors.print(f"{name} now has the role {role}; roles in projects are unchanged (demotape project member).")
 
 
@@ -119,7 +107,7 @@ def user_rename(old: str, new: str, db: str | None, data: Path) -> None:
     """Rename a user; the audit log keeps the old name, which cannot be used again."""
     from curator_web.users import rename
 
-    codes = rename(database(db, data), old, new)
+    codes = rename(open_database(db, data), old, new)
     errors.print(f"{old} renamed to {new}; all sessions ended, the tokens remain valid.")
     if codes:
         errors.print("The recovery codes are no longer valid; turn the second factor off and on to get new ones.")
@@ -132,7 +120,7 @@ def user_second_factor_off(name: str, db: str | None, data: Path) -> None:
     """Turn the second factor of the account NAME off, for a user who lost the phone and the recovery codes."""
     from curator_web.users import BY_COMMAND, second_factor
 
-    second_factor.turn_off(database(db, data), name, by=BY_COMMAND)
+    second_factor.turn_off(open_database(db, data), name, by=BY_COMMAND)
     errors.print(f"The second factor of {name} is off.")
 
 
@@ -153,7 +141,7 @@ def token_add(name: str, token_name: str, scopes: tuple[str, ...], days: int | N
     """Create an access token for the account NAME and print it; it is shown only once. TOKEN_NAME identifies it."""
     from curator_web.users import BY_COMMAND, tokens
 
-    made = tokens.add_token(database(db, data), name, token_name, scopes, days, by=BY_COMMAND)
+    made = tokens.add_token(open_database(db, data), name, token_name, scopes, days, by=BY_COMMAND)
     errors.print(f"Access token {token_name} of {name}, shown only once:")
     console.print(made)
 
@@ -168,7 +156,7 @@ def token_list(name: str, db: str | None, data: Path) -> None:
     from curator_web.users import tokens
 
     table = Table("Name", "May", "Made", "Last used", "Expires", box=None, pad_edge=False)
-    for row in tokens.tokens_of(database(db, data), name):
+    for row in tokens.tokens_of(open_database(db, data), name):
         times = [time.date().isoformat() if time else "never" for time in (row.made_at, row.used_at, row.expires_at)]
         table.add_row(row.name, ", ".join(row.scopes), *times)
     console.print(table)
@@ -182,7 +170,7 @@ def token_renew(name: str, token_name: str, db: str | None, data: Path) -> None:
     """Replace the token TOKEN_NAME of the account NAME and print the new one."""
     from curator_web.users import BY_COMMAND, tokens
 
-    made = tokens.renew(database(db, data), name, token_name, by=BY_COMMAND)
+    made = tokens.renew(open_database(db, data), name, token_name, by=BY_COMMAND)
     errors.print(f"Access token {token_name} of {name}, shown only once; the old one is revoked:")
     console.print(made)
 
@@ -195,12 +183,8 @@ def token_revoke(name: str, token_name: str, db: str | None, data: Path) -> None
     """Revoke the token TOKEN_NAME of the account NAME."""
     from curator_web.users import BY_COMMAND, tokens
 
-    tokens.revoke(database(db, data), name, token_name, by=BY_COMMAND)
+    tokens.revoke(open_database(db, data), name, token_name, by=BY_COMMAND)
     errors.print(f"Access token {token_name} of {name} revoked.")
-
-
-def database(db: str | None, data: Path) -> "Database":
-    return open_app(db, data)[0]
 
 
 def _password(from_stdin: bool) -> str | None:

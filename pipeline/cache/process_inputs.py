@@ -151,7 +151,6 @@ def _copy(original: Path, folder: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             with open_named(path) as source, target.open("wb") as copy:
                 shutil.copyfileobj(source, copy)
-        made.chmod(0o755)
         shutil.rmtree(folder, ignore_errors=True)
         os.replace(made, folder)
     except OSError as error:

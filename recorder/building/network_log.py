@@ -15,6 +15,7 @@ from recorder.privacy.har import Exchange, entry, secrets_of
 from recorder.privacy.secret_values import Secrets
 from recorder.privacy.stand_ins import StandIns
 from recorder.writer import RecordingWriter
+from schemas.files import open_private
 
 HOLD = 2.0  # seconds in which a page that has got an answer shows, and so tells, what in it is secret
 _HAR_END = b"\n]}}\n"
@@ -124,7 +125,7 @@ class HarFile:
         head = {"log": {"version": "1.2", "creator": {"name": "demotape", "version": program_version},
                         "browser": {"name": browser.partition(" ")[0], "version": browser.partition(" ")[2]},
                         "pages": [], "entries": []}}
-        self._file = path.open("xb", buffering=0)
+        self._file = open_private(path, "xb")
         self._file.write(json.dumps(head).removesuffix("]}}").encode())
         self._end = self._file.tell()
         self._file.write(_HAR_END)

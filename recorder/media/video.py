@@ -137,6 +137,7 @@ class PacketVideo:
             self._container.close()
 
     def _open(self, size: tuple[int, int]) -> OutputContainer:
+        self._path.touch(mode=0o600)
         self._container = av.open(str(self._path), "w", format="webm", options=encoder.SHORT_CLUSTERS)
         self._stream = self._container.add_mux_stream("vp8", width=size[0], height=size[1], pix_fmt="yuv420p")
         self._stream.time_base = Fraction(1, 1000)

@@ -1,12 +1,14 @@
 """The client for scripts, against the app and against what the app says of its API."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from curator_web import create_app
 from curator_web.demonstrations.library.library import current, import_recording, listed
-from demotape.client import Client, Refused
+from demotape.client import Client, Refused, _may_have_token
 from pipeline.judging.model_judge import Judgement
 from tests.support.curator.curator_fixtures import make_recording, serving
 from tests.support.curator.team_fixtures import add_people
@@ -46,6 +48,45 @@ def test_a_script_goes_through_annotations_and_gives_them_back(app, tmp_path):
         assert [edit["edit"]["op"] for edit in first["edits"]] == ["set_task", "drop"]
         assert [(comment["turn"], comment["who"]) for comment in first["comments"]] == [("t4", "ann")]
         assert client.turns("rec-1")["task"] == "Fly" and client.next()["id"] in ("rec-1", "rec-3")
+
+
+def test_the_token_goes_to_no_other_server():
+    headers: dict[str, str | None] = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            headers[self.headers["Host"] + self.path.partition("?")[0]] = self.headers["Authorization"]
+            to = {"/api/projects": "/api/moved", "/other/api/projects": f"http://localhost:{other.server_port}/x"}
+            content = b"[]"
+            self.send_response(302 if self.path in to else 200)
+            if self.path in to:
+                self.send_header("Location", to[self.path])
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, *_):
+            pass
+
+    servers = server, other = [ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in range(2)]
+    for one in servers:
+        threading.Thread(target=one.serve_forever, args=(0.05,), daemon=True).start()
+    origin = f"127.0.0.1:{server.server_port}"
+    assert Client(f"http://{origin}", "key").projects() == []
+    assert Client(f"http://{origin}/other", "key").projects() == []
+    for one in servers:
+        one.shutdown()
+        one.server_close()
+    assert headers == {f"{origin}/api/projects": "Bearer key", f"{origin}/api/moved": "Bearer key",
+                       f"{origin}/other/api/projects": "Bearer key", f"localhost:{other.server_port}/x": None}
+
+
+@pytest.mark.parametrize("before, after, kept", [
+    ("http://a.example/x", "http://a.example/y", True), ("http://a.example/x", "https://a.example/x", True),
+    ("https://a.example/x", "http://a.example/x", False), ("http://a.example:81/x", "http://a.example/x", False),
+    ("http://a.example/x", "http://a.example.evil/x", False), ("http://a.example/x", "https://a.example:8443/", False)])
+def test_which_redirect_keeps_the_token(before, after, kept):
+    assert _may_have_token(before, after) is kept
 
 
 def test_what_is_refused_says_why(app, tmp_path):

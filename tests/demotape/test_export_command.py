@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from curator_web.jobs import export_presets
 from curator_web.users import Account, project_settings
 from demotape.cli import main
-from demotape.commands.terminal import open_app
+from demotape.commands.app_data import open_app
 from pipeline.export.grammars.table import GRAMMARS
 from tests.support.curator.curator_fixtures import make_recording
 
@@ -23,7 +23,7 @@ def data(tmp_path_factory):
     root = tmp_path_factory.mktemp("app")
     for number in range(3):
         recording = make_recording(root / "made", recording_id=f"rec-{number}", task=f"Book flight {number}")
-        assert run("import", recording, "--data", root / "data").exit_code == 0
+        assert run("import", "--create", recording, "--data", root / "data").exit_code == 0
     return root / "data"
 
 
@@ -92,7 +92,7 @@ def test_names_get_the_same_stand_ins_in_every_export(tmp_path):
     root, tasks = tmp_path, ("Write to Margaret Holloway", "Call HOLLOWAY, Margaret")
     for number, task in enumerate(tasks):
         recording = make_recording(root / "made", recording_id=f"rec-{number}", task=task)
-        assert run("import", recording, "--data", root / "data").exit_code == 0
+        assert run("import", "--create", recording, "--data", root / "data").exit_code == 0
     found = []
     for name, jobs in (("first", 1), ("again", 2)):
         done = run("export", root / name, "--format", "mind2web", "--names", "--jobs", jobs, "--data", root / "data")

@@ -66,7 +66,7 @@ def test_a_file_is_added_and_its_tasks_are_recorded_one_after_the_other(app, tmp
 def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded):
     tokens = add_people(app)
     with pytest.raises(InputError, match="has accounts; pass --server"):
-        next_task.take_task(None, None, None, tmp_path / "app")
+        next_task.take_task(None, None, None, None, tmp_path / "app")
     with serving(app) as url:
         client = Client(url, tokens["ann"])
         with pytest.raises(Refused, match="No task is left"):

@@ -31,7 +31,7 @@ def data_set(exported, tmp_path):
 
 
 def run(path, tmp_path):
-    return CliRunner().invoke(main, ["import", str(path), "--data", str(tmp_path / "data")])
+    return CliRunner().invoke(main, ["import", "--create", str(path), "--data", str(tmp_path / "data")])
 
 
 def imported(tmp_path):

@@ -76,7 +76,7 @@ def filled_app(tmp_path_factory, examples) -> Path:
     folder = tmp_path_factory.mktemp("filled")
     recordings = written(folder / "recordings")
     well(run("process", *recordings, path=(examples,)))
-    well(run("import", *recordings, "--data", folder / "app"))
+    well(run("import", "--create", *recordings, "--data", folder / "app"))
     return folder / "app"
 
 

@@ -39,7 +39,7 @@ class Folder(Destination):
         try:
             self._staging.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
-            self._staging.mkdir(exist_ok=True)
+            self._staging.mkdir(exist_ok=True, mode=0o700)
         except Timeout:
             raise InputError(f"{self.destination}: another export is writing to it; wait until it ends") from None
         except OSError as error:

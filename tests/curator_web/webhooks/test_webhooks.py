@@ -207,7 +207,9 @@ def test_jobs_are_told_when_they_end(services):
     ("93.184.216.34", True), ("2606:2800:220:1::1", True), ("127.0.0.1", False), ("10.0.0.1", False),
     ("169.254.169.254", False), ("192.168.1.1", False), ("100.64.0.1", False), ("0.0.0.0", False), ("::", False),
     ("224.0.0.1", False), ("::1", False), ("fe80::1%eth0", False), ("fd00::1", False), ("::ffff:127.0.0.1", False),
-    ("64:ff9b::7f00:1", False), ("2002:7f00:1::", False), ("255.255.255.255", False)])
+    ("64:ff9b::7f00:1", False), ("fec0::1", False), ("192.88.99.1", False), ("3fff::1", False),
+    ("5f00::1", False), ("64:ff9b:1::1", False), ("100::1", False), ("::8.8.8.8", False), ("::ffff:0:8.8.8.8", False),
+    ("4000::1", False), ("2002:7f00:1::", False), ("255.255.255.255", False)])
 def test_only_public_addresses_are_reached_unless_allowed(address, may):
     assert addresses.may_be_reached(address, ()) is may
     assert addresses.may_be_reached(address, [ipaddress.ip_network("0.0.0.0/0"), ipaddress.ip_network("::/0")])
