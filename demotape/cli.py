@@ -99,17 +99,20 @@ def demo(out: Path, port: int) -> None:
 @click.option("--agent", metavar="NAME", help="Name and version of the agent or script that acts.")
 @click.option("--consent/--no-consent", default=None, help="Whether the actor consents to publication of the "
                                                            "recording.")
+@click.option("--person", metavar="NAME", help="Name of the person who acts; consent and licence are asked once for "
+                                               "each name.  [default: asked before each session]")
 @click.option("--license", metavar="NAME", envvar="DEMOTAPE_LICENSE", show_envvar=True,
               help="Licence of the recording, such as CC-BY-4.0.")
 @of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
            replayable: bool, keep_console: bool, mhtml: bool, axtree: bool, following: bool, project: str | None,
-           server: str | None, token: str | None, db: str | None, data: Path, **provenance: Any) -> None:
+           server: str | None, token: str | None, db: str | None, data: Path, person: str | None, **provenance: Any
+           ) -> None:
     """Record a session in the browser, starting at URL. Close the window or press Ctrl-C to stop."""
     import asyncio
 
     from .commands.next_task import take_task
-    from .commands.provenance import with_answers
+    from .commands.provenance import person_name, with_answers
     from .recording import record as record_live
 
     if following:
@@ -124,9 +127,10 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         raise click.UsageError("pass the URL of the start page, or --connect")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    provenance = with_answers(provenance, person_name(person))
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
                                        say=console.print, har=har, replayable=replayable, console=keep_console,
-                                       mhtml=mhtml, axtree=axtree, provenance=with_answers(provenance)))
+                                       mhtml=mhtml, axtree=axtree, provenance=provenance))
     summary.print_recording(console, directory, recorder.problems)
 
 

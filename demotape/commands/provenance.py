@@ -1,4 +1,4 @@
-"""Consent and licence of a recording: asked once in a terminal, and stored for the next recordings."""
+"""Consent and licence of a recording: asked in a terminal before each session, or once for each named person."""
 
 import json
 import sys
@@ -9,42 +9,62 @@ import click
 from marshmallow import ValidationError
 
 from schemas import InputError
-from schemas.files import read_named, validated
+from schemas.files import dump_json, read_named, validated, write_atomically
 from schemas.formats.recording import PLAIN_NAME, ProvenanceSchema
 
-_LONGEST = 10_000  # bytes of the file
+_MAX_BYTES = 1 << 20  # of the file
+_MAX_NAME_LENGTH = 100
 
 
 def answers_file() -> Path:
-    """Where the answers are kept."""
-    return Path(click.get_app_dir("demotape")) / "provenance.json"
+    """Where the answers of named people are kept."""
+    return Path(click.get_app_dir("demotape")) / "consent.json"
 
 
-def with_answers(answers: dict[str, Any]) -> dict[str, Any]:
-    """What is told of a recording, without what is not known. A person at a terminal who told nothing of consent is
-    asked, once; what was answered counts for later recordings too. Raises InputError for a damaged file of answers."""
+def with_answers(answers: dict[str, Any], person: str | None = None) -> dict[str, Any]:
+    """The provenance of a recording, without what is not known.
+
+    A person at a terminal is asked for consent and licence where no option says them: before each session, as several
+    people may use one account of a computer; or, with the name of the person, once, and the answers are stored for
+    that name. The name itself is not recorded. Raises InputError for a damaged file of answers.
+    """
     known = {name: value for name, value in answers.items() if value is not None}
     if known.get("actor") != "person" or "consent" in known or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return known
-    return _answers() | known
+    return (_answers_of(person) if person else _ask(known)) | known
 
 
-def _answers() -> dict[str, Any]:
-    path = answers_file()
+def person_name(text: str | None) -> str | None:
+    """The value of `--person`; raises InputError for one that is empty or too long."""
+    if text is not None and not (0 < len(text.strip()) <= _MAX_NAME_LENGTH and text.isprintable()):
+        raise InputError(f"--person: must have 1 to {_MAX_NAME_LENGTH} printable characters")
+    return text and text.strip()
+
+
+def _answers_of(person: str) -> dict[str, Any]:
+    path, people = answers_file(), dict[str, Any]()
     if path.exists():
         try:
-            return validated(json.loads(read_named(path, _LONGEST)), ProvenanceSchema(), str(path))
-        except ValueError as error:
+            content = json.loads(read_named(path, _MAX_BYTES))
+            people = {name: validated(answer, ProvenanceSchema(), str(path)) for name, answer in content.items()}
+        except (ValueError, AttributeError) as error:
             raise InputError(f"{path}: not JSON; remove the file to be asked again") from error
         except InputError as error:
             raise InputError(f"{error}; remove the file to be asked again") from error
-    answers: dict[str, Any] = {"consent": click.confirm("May your recordings be published?")}
-    if license_ := click.prompt("Under which licence, such as CC-BY-4.0? (Enter: none)", default="",
-                                show_default=False, value_proc=_license):
+    if person not in people:
+        people[person] = _ask({})
+        write_atomically(path, dump_json(people))
+        click.echo(f"Saved for {person} in {path}; --consent, --no-consent and --license override it.")
+    return people[person]
+
+
+def _ask(known: dict[str, Any]) -> dict[str, Any]:
+    """Consent, and the licence where it is not known."""
+    answers: dict[str, Any] = {"consent": click.confirm("May this recording be published?")}
+    if "license" not in known and (license_ := click.prompt(
+            "Under which licence, such as CC-BY-4.0? (Enter: none)", default="", show_default=False,
+            value_proc=_license)):
         answers["license"] = license_
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(answers) + "\n", encoding="utf-8")
-    click.echo(f"Saved in {path}; --consent, --no-consent and --license override it.")
     return answers
 
 
