@@ -10,7 +10,8 @@ import pytest
 
 ASK = ("import json; from demotape.commands.provenance import with_answers; "
        "import sys; answers = json.dumps(with_answers("
-       "{'actor': 'person', 'agent': None, 'consent': None}, (sys.argv[1:] or [None])[0])); print(); print('told', answers)")
+       "{'actor': 'person', 'agent': None, 'consent': None}, (sys.argv[1:] or [None])[0])); "
+       "print(); print('told', answers)")
 
 
 def at_terminal(home, *lines: str, person: str = "") -> tuple[str, dict | None]:
