@@ -1,5 +1,6 @@
 """Processing of many recordings with one executor: this process, a pool of processes or a Dask cluster."""
 
+import errno
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
@@ -11,11 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
-from schemas.files import read_json
+from schemas.files import is_disk_full, read_json, reason
 from schemas.types.recordings import VideoPlacement
 
 from . import plugins, workers
 from .processing import refresh
+
+_NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 @dataclass(frozen=True)
@@ -108,6 +111,8 @@ def _work(job: Job) -> Outcome:
                                          placement=job.placement, without=job.without)
     except DemotapeError as error:
         return Outcome(job.path, "failed", str(error), error.exit_code)
+    except OSError as error:
+        return Outcome(job.path, "failed", _unusable(job.path, error), DemotapeError.exit_code)
     except Exception as error:  # whatever one broken recording does, the others go on
         return Outcome(job.path, "failed", f"{job.path}: {type(error).__name__}: {error}", DemotapeError.exit_code)
     turns = demonstration["turns"]
@@ -117,6 +122,13 @@ def _work(job: Job) -> Outcome:
                    good_screenshots=sum(bool(state and state["screenshot_status"] == "good") for state in states),
                    checks=sum(len(turn["checks"]) for turn in turns), chat=(intents["say"], before),
                    has_lost_lines=any(check["kind"] == "lost-lines" for turn in turns for check in turn["checks"]))
+
+
+def _unusable(path: Path, error: OSError) -> str:
+    """What the system refused, without the name of a temporary file."""
+    if is_disk_full(error) or error.errno in _NOT_WRITABLE:
+        return f"{path}: cannot be written ({reason(error)}); fix this, then process it again"
+    return f"{path}: cannot be processed ({reason(error)})"
 
 
 def _count_chat_turns(path: Path) -> int | None:

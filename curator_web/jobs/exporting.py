@@ -41,14 +41,16 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
     folder = store.data_dir / f".export-{job_id}"
     written, packed = folder / "export", folder / "packed.zip"
     shutil.rmtree(folder, ignore_errors=True)  # what a server that was stopped left
-    folder.mkdir()
+    folder.mkdir(mode=0o700)
+    temporary = folder / "temporary"
+    temporary.mkdir()
     try:
         damaged: list[LeftOut] = []
         not_selected = Counter[str]()
         sources = InOrder(exportable(db, store, wanted, damaged, not_selected, job.project))
         try:
             summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
-                             not_selected=not_selected, limited=True,
+                             not_selected=not_selected, limited=True, temporary=temporary,
                              secret_digests=reported_secrets(db, store), **chosen)
         finally:
             damage.note(db, damaged, names)

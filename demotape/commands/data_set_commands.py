@@ -115,15 +115,17 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     sources = InOrder(exportable(database, store, selection, damaged, not_selected, chosen))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
+    store.temporary.remove_left_over()  # such as of an export that was killed
     try:
-        with progress("Exporting", len(selected(database, selection, Counter(), chosen))) as step:
+        with (store.temporary.folder() as temporary,
+              progress("Exporting", len(selected(database, selection, Counter(), chosen))) as step):
             def advance(name: str) -> None:
                 done.add(name)
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
                             endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
-                            shard_size=shard_size << 20, allow=allow, secret_digests=reported_secrets(database, store),
-                            **options)
+                            shard_size=shard_size << 20, allow=allow, temporary=temporary,
+                            secret_digests=reported_secrets(database, store), **options)
     finally:
         damage.note(database, damaged, done)
     summary.print_export(console, result)

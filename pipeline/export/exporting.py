@@ -105,6 +105,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     with ExitStack() as open_:
         opened = open_.enter_context(open_destination(where, format, endpoint_url, before))
         open_.enter_context(named(plugin))
+        opened.temporary = chosen.temporary
         opened.summary.release, opened.summary.previous = release or "", previous
         opened.summary.split_rule = rule.title
         if damaged is not None:

@@ -59,7 +59,7 @@ def options_digest(options: Options) -> str:
     if options.names:
         return ""
     fields = asdict(options) | {"allow": sorted(options.allow)}
-    del fields["secret_digests"]
+    del fields["secret_digests"], fields["temporary"]
     fields["told"] = RecordedSecrets(options.secret_digests).digest
     return _digest(json.dumps(fields, sort_keys=True), _code())
 

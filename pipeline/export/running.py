@@ -175,7 +175,7 @@ def _made_here(sources: Iterable[Source], format: Format, options: Options, faul
 
 def _made_in_limits(sources: Iterable[Source], format: Format, options: Options, faults: Faults) -> Iterator[_Made]:
     """The same in a process with limits; what takes more raises TooMuch, naming the demonstration."""
-    with _folder() as folder:
+    with _folder(options) as folder:
         for number, source in enumerate(sources):
             spool = folder / str(number)
             allowance = Allowance(limits.EXPORT_SECONDS + limits.EXPORT_SECONDS_TURN * len(source.turns),
@@ -195,7 +195,7 @@ def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options,
     """The same by several processes. What they make goes through files, so that no demonstration is in memory whole."""
     waiting: deque[tuple[Source, Path, Future[Tally]]] = deque()
     # A fresh interpreter for each: forking a process with threads may hang.
-    with (_folder() as folder,
+    with (_folder(options) as folder,
           ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin) as pool):
         try:
             for number, source in enumerate(sources):
@@ -280,6 +280,6 @@ def _read(spool: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="demotape-export-") as folder:
+def _folder(options: Options) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="demotape-export-", dir=options.temporary) as folder:
         yield Path(folder)

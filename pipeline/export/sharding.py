@@ -59,7 +59,8 @@ class ShardedFiles(Files, ABC):
         self._options_digest = options_digest(options)
         self._earlier = PreviousExport(destination.earlier() if self._options_digest else None,
                                        destination.summary.format)
-        self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="demotape-shards-")))
+        self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(
+            prefix="demotape-shards-", dir=options.temporary)))
         self._partitions: dict[str, Partition[_SpooledSamples | Part]] = {}
         self._made: _SpooledSamples | None = None
         self._file: Any = None

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypedDict
 
 from recorder import Recording
@@ -117,7 +118,8 @@ class Options:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
     `grammar`: how actions are written (pipeline/export/grammars), None for what is usual.
     `names`: take out names of persons and postal addresses, too; `names_key`: the secret under which their stand-ins
-    are made, the same for the same stand-ins; empty for one that is made for this export.
+    are made, the same for the same stand-ins; empty for one that is made for this export. `temporary`: folder for
+    what waits to be written, None for the system's; who names one removes what a killed export leaves in it.
     """
 
     shard_size: int = 256 << 20
@@ -134,6 +136,7 @@ class Options:
     ocr: bool = False
     names: bool = False
     names_key: str = ""
+    temporary: Path | None = None
 
 
 @dataclass

@@ -28,8 +28,10 @@ class Destination(ABC):
     """Collects the files of one export, hashed as they are written. Used as a context.
 
     Behind it: `begin` gives the file to write into, `end` takes it when it is complete, `finish` takes the manifest
-    and shows the export.
+    and shows the export. `temporary`: as of Options.
     """
+
+    temporary: Path | None = None
 
     def __init__(self, name: str, format: str):
         self.summary = Summary(format, name)

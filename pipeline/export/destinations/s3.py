@@ -96,7 +96,8 @@ class S3(Destination):
     def earlier_file(self, file: ManifestFile) -> Path:
         where = f"{self.summary.destination}/{file['path']}"
         if file["path"] not in self._copies:
-            copy = Path(self.opened.enter_context(tempfile.TemporaryDirectory(prefix="demotape-s3-"))) / "copy"
+            copy = Path(self.opened.enter_context(tempfile.TemporaryDirectory(
+                prefix="demotape-s3-", dir=self.temporary))) / "copy"
             digest = hashlib.sha256()
             with explain_errors(where), copy.open("wb") as raw:
                 for content in self._before.read(file["path"]):
