@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
+from schemas.addresses import is_empty_page
 from schemas.files import is_disk_full, read_json, reason
 from schemas.types.recordings import VideoPlacement
 
@@ -116,7 +117,8 @@ def _work(job: Job) -> Outcome:
     except Exception as error:  # whatever one broken recording does, the others go on
         return Outcome(job.path, "failed", f"{job.path}: {type(error).__name__}: {error}", DemotapeError.exit_code)
     turns = demonstration["turns"]
-    states = [turn["state"] for turn in turns if turn["type"] == "browser"]
+    states = [turn["state"] for turn in turns if turn["type"] == "browser"
+              and not (turn["state"] and is_empty_page(turn["state"]["url"]))]
     intents = Counter(turn["intent"] if turn["type"] == "browser" else "say" for turn in turns)
     return Outcome(job.path, "done" if changed else "unchanged", intents=dict(intents), screenshots=len(states),
                    good_screenshots=sum(bool(state and state["screenshot_status"] == "good") for state in states),

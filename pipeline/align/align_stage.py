@@ -14,6 +14,7 @@ import numpy as np
 
 from pipeline.context import Context
 from recorder import Recording
+from schemas.addresses import is_empty_page
 from schemas.types.recordings import Demonstration, State, Turn, TurnState
 
 from . import own_video
@@ -22,7 +23,6 @@ from .pictures.screenshots import Picture, load
 from .pictures.video import Video
 
 _log = logging.getLogger("demotape.align")
-_EMPTY_PAGE = "about:blank"  # a new tab is blank and rightly so
 _JPEG_QUALITY = 95
 _MANY = 100  # actions: their screenshots are enough to place a video by
 _WORTH_IT = 0.1  # confidence from which on the video's word is told, and its picture better than one that shows nothing
@@ -71,7 +71,7 @@ def _states(turns: list[Turn], recording: Recording, video: Video | None) -> lis
 def _mark_broken(turn: Turn, pictures: Mapping[str, Picture]) -> Turn:
     """The turn with its screenshot called broken when it is blank, no picture, or not of that moment."""
     state = turn["state"] if turn["type"] == "browser" else None
-    if turn["type"] == "chat" or not state or not state["screenshot"] or state["url"] == _EMPTY_PAGE:
+    if turn["type"] == "chat" or not state or not state["screenshot"] or is_empty_page(state["url"]):
         return turn
     status = "broken" if pictures[state["screenshot"]].blank or state.get("stale") else "good"
     return {**turn, "state": {**state, "screenshot_status": status}}
@@ -86,7 +86,7 @@ def apply_match(turn: Turn, match: TurnMatch | None, store_blob: Callable[[bytes
                         "confidence": match.confidence}
     broken = state["screenshot_status"] == "broken" or not state["screenshot"]
     minimum = _WORTH_IT if broken or match.clearly_better else LOW
-    if state["url"] != _EMPTY_PAGE and match.confidence >= minimum and (match.better or match.page):
+    if not is_empty_page(state["url"]) and match.confidence >= minimum and (match.better or match.page):
         state |= {"screenshot": match.better or store_blob(match.page or b""), "screenshot_time": match.painted,
                   "screenshot_status": "good", "screenshot_source": "captured" if match.better else "video",
                   "screenshot_taken": turn["state"]["screenshot"]}

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from recorder import Recording
+from schemas.addresses import is_empty_page
 from schemas.types.recordings import BrowserTurn, Turn, TurnState
 
 from .pictures.screenshots import is_blank
@@ -39,7 +40,7 @@ def align_to_own_video(recording: Recording, turns: list[Turn], encode: Callable
 
 def _is_wrong(turn: BrowserTurn) -> bool:
     state = turn["state"]
-    if not state or state["url"] == "about:blank":
+    if not state or is_empty_page(state["url"]):
         return False
     painted = state["screenshot_time"]
     if state.get("stale") and painted is not None:

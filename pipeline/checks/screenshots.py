@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.align import LOW
+from schemas.addresses import is_empty_page
 from schemas.types.recordings import Box, Edit, Size, TurnState
 
 from .material import Finding, Material
@@ -30,7 +31,7 @@ def broken_screenshot(material: Material) -> Iterator[Finding]:
     """Screenshots that are missing, blank, or were painted after the action."""
     for turn in material.actions:
         state = turn["state"]
-        if not state:
+        if not state or is_empty_page(state["url"]):
             continue
         until = max(turn["timestamp"], state.get("unchanged_until", 0.0))
         if state["screenshot_status"] == "broken":

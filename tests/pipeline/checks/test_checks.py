@@ -209,6 +209,12 @@ def test_spans_lie_in_the_text_and_do_not_overlap(text):
     assert finding.replace(text, lambda span: text[span.start:span.end]) == text
 
 
+@pytest.mark.parametrize("url", ["about:blank", "chrome://newtab/", "about:blank#top"])
+def test_a_new_tab_needs_no_screenshot(recording, url):
+    state = {"screenshot_status": "broken", "screenshot": None, "url": url}
+    assert "broken-screenshot" not in kinds(recording, turn(recording, 1, state=state)).get("t1", [])
+
+
 @pytest.mark.parametrize("reason", STALE_REASONS)
 def test_a_stale_screenshot_says_why(recording, reason):
     state = {"screenshot_status": "broken", "stale": True, "stale_because": reason}

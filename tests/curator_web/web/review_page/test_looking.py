@@ -66,6 +66,18 @@ def test_keys_step_through_turns_and_the_address_follows(page, site, demonstrati
     assert selected(page) == "t3"
 
 
+def test_a_load_shows_where_it_led(page, site, demonstration):
+    open_review(page, site, demonstration)
+    loads = [number for number, turn in enumerate(site.turns(demonstration)) if turn.get("intent") == "load"]
+    page.locator("#turns .row").nth(loads[0]).click()
+    after = page.get_by_role("figure").filter(has_text="The page it led to").locator("img")
+    expect(after).to_be_visible()
+    before = page.get_by_role("figure").filter(has_text="Before").locator("img")
+    assert before.get_attribute("src") != after.get_attribute("src")
+    page.keyboard.press("j")
+    expect(page.get_by_text("The page it led to")).to_have_count(0)
+
+
 @pytest.mark.parametrize("width", [1280, 800])
 def test_box_and_pointer_stand_where_they_were_at_any_width(page, site, demonstration, width):
     page.set_viewport_size({"width": width, "height": 900})
