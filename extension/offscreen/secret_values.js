@@ -2,6 +2,7 @@
 // same rules as recorder/privacy/secret_values.py (tests/cases/secret_values.json).
 import "../shared.js";
 import { numbered } from "./numbering.js";
+import { scrypt } from "./scrypt.js";
 
 const { redacted: REDACTED, secrets, secret_digests: digests } = globalThis.demotapeShared;
 const FEWEST = secrets.shortest_value; // characters of a value that is looked for at all
@@ -37,11 +38,17 @@ export class Secrets {
     this.#left.push(before);
   }
 
-  /** How to find in other recordings what was typed here, the newest first (schemas/secret_digests.py). */
+  /** Digests by which to find in other recordings what was typed here (schemas/secret_digests.py); null for none. */
   async digests() {
     const typed = [...[...this.#byField.values()].reverse(), ...this.#left.toReversed()];
-    const distinct = [...new Set(typed.filter((value) => value.length >= DISTINCT && !isPlain(value)))];
-    return (await Promise.all(distinct.slice(0, digests.most).map(digestOf))).filter(Boolean);
+    const distinct = new Set(typed.filter((value) => value.length >= DISTINCT && !isPlain(value)));
+    const contents = [...distinct].map((value) => utf8.encode(value)).filter((bytes) => bytes.length <= digests.longest);
+    if (!contents.length) return null;
+    const salt = crypto.getRandomValues(new Uint8Array(digests.salt_bytes)), made = [];
+    for (const content of contents.slice(0, digests.most)) {
+      made.push(hex(await scrypt(content, salt, digests.cost, digests.block_size, digests.digest_bytes)));
+    }
+    return { salt: hex(salt), digests: made.sort() };
   }
 
   /** Whether there is anything to look for. */
@@ -120,17 +127,9 @@ export class Secrets {
   }
 }
 
-/** What is told of a value: its length, a sum that finds it, a slow digest that proves it. */
-async function digestOf(value) {
-  const content = new TextEncoder().encode(value);
-  if (content.length > digests.longest) return null;
-  const sum = content.reduceRight((total, byte) => (total * digests.base + byte) % digests.prime, 0);
-  const key = await crypto.subtle.importKey("raw", content, "PBKDF2", false, ["deriveBits"]);
-  const bits = await crypto.subtle.deriveBits({
-    name: "PBKDF2", hash: "SHA-256", salt: new TextEncoder().encode(digests.salt), iterations: digests.iterations }, key, 128);
-  const digest = [...new Uint8Array(bits)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { length: content.length, sum, digest };
-}
+const utf8 = new TextEncoder();
+
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A word such as `password`, which a page's markup holds as well. */
 const isPlain = (value) => /^[A-Za-z]?[a-z]*$/.test(value);

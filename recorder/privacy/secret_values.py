@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
 from schemas.addresses import split_address
-from schemas.secret_digests import MAX_DIGESTS, digest_entry
+from schemas.secret_digests import make_digests
 from schemas.shared import REDACTED, SECRETS
-from schemas.types.recordings import SecretDigest
+from schemas.types.recordings import SecretDigests
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
@@ -98,11 +98,10 @@ class Secrets:
             if new:
                 self._compile()
 
-    def facts(self) -> dict[str, list[SecretDigest]]:
-        """What recording.json tells of them: how to find elsewhere what was typed here, the newest first."""
+    def facts(self) -> dict[str, SecretDigests]:
+        """What recording.json tells of them: digests by which to find elsewhere what was typed here, of the newest."""
         typed = [*reversed(self._by_field.values()), *reversed(self._left)]
-        distinct = dict.fromkeys(value for value in typed if len(value) >= _DISTINCT and not _is_plain(value))
-        digests = [digest for value in list(distinct)[:MAX_DIGESTS] if (digest := digest_entry(value))]
+        digests = make_digests(value for value in typed if len(value) >= _DISTINCT and not _is_plain(value))
         return {"secret_digests": digests} if digests else {}
 
     def in_text(self, text: str) -> str:
