@@ -25,7 +25,6 @@ _ESCAPE = re.compile(
     rf"|(?P<style>\\0{{0,4}}(?:40|2[0BDEbde]|3[0-9])(?!{_HEX})[ ]?)"
     r"|(?P<plain>\\[!-/:-@\[-`{-~])|(?P<space>\\[nrt])|(?P<ligature>[\ufb00-\ufb06])")
 _ESCAPE_STARTS = re.compile(r"[%&\\\ufb00-\ufb06]")
-_MAY_DIFFER = re.compile(r"[^\x00-\x7f]|[%&\\]|=\r?\n|=[34][0D]|[0-9A-Za-z]\+[0-9A-Za-z(]")
 
 # Default-ignorable code points (Unicode, DerivedCoreProperties): they are shown by nothing.
 _INVISIBLE = re.compile(
@@ -42,6 +41,7 @@ _SIGNS = str.maketrans("＠﹫．﹒․＋﹢％﹪＿－﹣‐‑／（）", "@
 # The wide forms that stay, by the code of the usual sign: for a search for a value in normalised text.
 WIDE_SIGNS = {ord(sign): ord(sign) + 0xFEE0 for sign in "!\"#$&'*,:;<=>?[\\]^`{|}~"}
 
+_IN_PARAMETERS = re.compile(r"\+|=\r?\n|=3D|=40")  # what may be another sign beside an equals sign
 _PARAMETER = re.compile(r"(?:^|[?&;])[\w.\[\]%-]{1,60}=([^&#\s\"'<>=]{3,2000})")
 _PLUS = re.compile(r"(?<=[^+=])\+(?=[^+])")
 _MAIL_SIGN = re.compile(r"@|%2540")
@@ -110,7 +110,7 @@ class NormalisedText:
 
 def normalise(raw: str) -> NormalisedText:
     """The text without its encodings, with the way back to its positions; time is linear in its length."""
-    if not _MAY_DIFFER.search(raw):
+    if raw.isascii() and not ("%" in raw or "&" in raw or "\\" in raw or ("=" in raw and _IN_PARAMETERS.search(raw))):
         return NormalisedText(raw, raw, [])
     text, steps = raw, list[_Step]()
     if "=" in text:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
 from schemas.addresses import split_address
+from schemas.normalised_text import WIDE_SIGNS, normalise
 from schemas.secret_digests import make_digests
 from schemas.shared import REDACTED, SECRETS
 from schemas.types.recordings import SecretDigests
@@ -106,12 +107,12 @@ class Secrets:
 
     def in_text(self, text: str) -> str:
         """A text with every secret in it replaced. Short or plain words are left: they would be found everywhere."""
-        return self._inside.sub(self._hide, text) if self._inside else text
+        return self._replace(self._inside, text)
 
     def in_markup(self, text: str) -> str:
         """HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value."""
         text = self.in_text(text)
-        return self._whole_values.sub(self._hide, text) if self._whole_values else text
+        return self._replace(self._whole_values, text)
 
     def in_event(self, value):
         """The data of an event (any JSON value), with the secrets in its texts and addresses replaced."""
@@ -124,7 +125,7 @@ class Secrets:
     def in_request(self, text: str) -> str:
         """What a page sends: short and plain secrets, too, are replaced where they stand as a whole."""
         text = self.in_text(text)
-        return self._whole_words.sub(self._hide, text) if self._whole_words else text
+        return self._replace(self._whole_words, text)
 
     def in_console(self, text: str) -> str:
         """What a page writes to the console: as what it sends, and JSON by its members. A page may write what a field
@@ -144,6 +145,20 @@ class Secrets:
         host = parts.netloc.rpartition("@")[2]
         return urlunsplit((parts.scheme, host, self.in_request(parts.path), self._in_parameters(parts.query),
                            self._in_parameters(parts.fragment)))
+
+    def _replace(self, pattern: re.Pattern[str] | None, text: str) -> str:
+        """The text with the matches of a pattern of secrets replaced, in whatever way they are encoded."""
+        if pattern is None:
+            return text
+        text = pattern.sub(self._hide, text)
+        normalised = normalise(text)
+        parts, position = [], 0
+        for match in () if normalised.is_raw else pattern.finditer(normalised.text):
+            start, end = normalised.raw_span(*match.span())
+            if start >= position:
+                parts += [text[position:start], self._hide(match)]
+                position = end
+        return "".join([*parts, text[position:]]) if parts else text
 
     def _hide(self, match: re.Match[str]) -> str:
         """What stands instead of a secret that was found in a text."""
@@ -236,6 +251,8 @@ def _forms(value: str) -> set[str]:
     value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none elsewhere
     forms = {written, value, html.escape(value, quote=True), html.escape(value, quote=False), json.dumps(value)[1:-1],
              json.dumps(value, ensure_ascii=False)[1:-1], quote(value), quote(value, safe=""), quote_plus(value)}
+    if len(usual := normalise(value).text) >= _FEWEST:
+        forms |= {usual, usual.translate(WIDE_SIGNS)}
     if len(value) >= _DISTINCT:
         forms.add(base64.b64encode(value.encode()).decode().rstrip("="))
     return forms
