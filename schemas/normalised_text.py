@@ -10,6 +10,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple
 
 _MAX_NESTED = 4  # encodings inside one another that are undone
@@ -17,14 +18,17 @@ _MAX_REPLACED_ONE_BY_ONE = 12  # different characters; from more on, a table is 
 
 _HEX = "[0-9A-Fa-f]"
 _UTF8_REST = f"%[89ABab]{_HEX}"
+_STARTS = r"[%&\\\ufb00-\ufb06]"
 _ESCAPE = re.compile(
-    rf"(?P<percent>%[0-7]{_HEX}|%[CDcd]{_HEX}{_UTF8_REST}|%[Ee]{_HEX}(?:{_UTF8_REST}){{2}}"
-    rf"|%[Ff][0-4](?:{_UTF8_REST}){{3}})"
-    r"|(?P<reference>&\#[0-9]{1,7};?|&\#[xX][0-9A-Fa-f]{1,6};?|&[A-Za-z][A-Za-z0-9]{1,31};)"
-    rf"|(?P<script>\\u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|\\u{_HEX}{{4}}|\\u\{{{_HEX}{{1,6}}\}}|\\x{_HEX}{{2}})"
-    rf"|(?P<style>\\0{{0,4}}(?:40|2[0BDEbde]|3[0-9])(?!{_HEX})[ ]?)"
-    r"|(?P<plain>\\[!-/:-@\[-`{-~])|(?P<space>\\[nrt])|(?P<ligature>[\ufb00-\ufb06])")
-_ESCAPE_STARTS = re.compile(r"[%&\\\ufb00-\ufb06]")
+    # The first character alone lets the search skip all text between escapes.
+    rf"{_STARTS}(?:(?P<percent>(?<=%)(?:[0-7]{_HEX}|[CDcd]{_HEX}{_UTF8_REST}|[Ee]{_HEX}(?:{_UTF8_REST}){{2}}"
+    rf"|[Ff][0-4](?:{_UTF8_REST}){{3}}))"
+    r"|(?P<reference>(?<=&)(?:\#[0-9]{1,7};?|\#[xX][0-9A-Fa-f]{1,6};?|[A-Za-z][A-Za-z0-9]{1,31};))"
+    rf"|(?<=\\)(?:(?P<script>u[dD][89abAB]{_HEX}{{2}}\\u[dD][c-fC-F]{_HEX}{{2}}|u{_HEX}{{4}}|u\{{{_HEX}{{1,6}}\}}"
+    rf"|x{_HEX}{{2}})|(?P<style>0{{0,4}}(?:40|2[0BDEbde]|3[0-9])(?!{_HEX})[ ]?)"
+    r"|(?P<plain>[ -/:-@\[-`{-~])|(?P<space>[nrt]))|(?P<ligature>(?<=[\ufb00-\ufb06])))")
+_WHITE_SPACE = {"n": "\n", "r": "\r", "t": "\t"}
+_ESCAPE_STARTS = re.compile(_STARTS)
 
 # Default-ignorable code points (Unicode, DerivedCoreProperties): they are shown by nothing.
 _INVISIBLE = re.compile(
@@ -35,17 +39,20 @@ _DECOMPOSED = re.compile("[A-Za-z\u00c0-\u024f\u0370-\u04ff][\u0300-\u036f]{1,4}
                          "|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?")
 _COMBINING = re.compile("[\u0300-\u036f\u3099\u309a\u1161-\u1175]")
 # Dashes that may also stand between words: a hyphen only between digits.
-_DASH_IN_NUMBER = re.compile("(?<=[0-9)])[\u2012-\u2015\u2212\u30fc](?=[0-9(])")
+_DASHES = frozenset("\u2012\u2013\u2014\u2015\u2212\u30fc")
+_DASH_IN_NUMBER = re.compile("[\u2012-\u2015\u2212\u30fc](?<=[0-9)].)(?=[0-9(])")
 # Signs with a wide or small form. Others, such as the full-width colon, end a word of Chinese or Japanese: they stay.
 _SIGNS = str.maketrans("＠﹫．﹒․＋﹢％﹪＿－﹣‐‑／（）", "@@...++%%_----/()")
 # The wide forms that stay, by the code of the usual sign: for a search for a value in normalised text.
 WIDE_SIGNS = {ord(sign): ord(sign) + 0xFEE0 for sign in "!\"#$&'*,:;<=>?[\\]^`{|}~"}
 
-_IN_PARAMETERS = re.compile(r"\+|=\r?\n|=3D|=40")  # what may be another sign beside an equals sign
-_PARAMETER = re.compile(r"(?:^|[?&;])[\w.\[\]%-]{1,60}=([^&#\s\"'<>=]{3,2000})")
+_IN_PARAMETERS = re.compile(rf"\+|=[\r\n]|=[2-7]{_HEX}")  # what may be another sign beside an equals sign
+_PARAMETER = re.compile(r"[?&;][\w.\[\]%-]{1,60}=([^&#\s\"'<>=]{3,2000})")
 _PLUS = re.compile(r"(?<=[^+=])\+(?=[^+])")
 _MAIL_SIGN = re.compile(r"@|%2540")
-_QUOTED_PRINTABLE = re.compile(r"=\r?\n|=3D|quoted-printable|=\?[\w-]{1,20}\?[Qq]\?", re.IGNORECASE)
+_QUOTED_MARKS = ("=3D", "quoted-printable", "Quoted-Printable", "?Q?", "?q?")
+_QUOTED_SIGN = re.compile(rf"=[2-7]{_HEX}")
+_QUOTED_SIGNS = re.compile(rf"=[2-7]{_HEX}=[2-7]{_HEX}")
 _QUOTED = re.compile(rf"=\r?\n|=[2-7]{_HEX}|=[CDcd]{_HEX}=[89ABab]{_HEX}|=[Ee]{_HEX}(?:=[89ABab]{_HEX}){{2}}")
 _QUOTED_AT = re.compile(r"(?<![?&])(?<=[\w.+-])=40(?=[A-Za-z](?!(?:m|t|x|in|em|pt|x)\b)[\w-]{0,60}\.[A-Za-z]{2})")
 
@@ -115,33 +122,37 @@ def normalise(raw: str) -> NormalisedText:
     text, steps = raw, list[_Step]()
     if "=" in text:
         text = _undo_quoted_printable(text, steps)
-        text = _PARAMETER.sub(_parameter_spaces, text) if "+" in text else text
+        text = _PARAMETER.sub(_parameter_spaces, "&" + text)[1:] if "+" in text else text
     for _ in range(_MAX_NESTED):
         if not _ESCAPE_STARTS.search(text):
             break
         before, text = text, _replace(_ESCAPE, text, _unescape, steps)
         if text == before:
             break
+    if text != raw and "=" in text:
+        text = _undo_quoted_printable(text, steps)
     return NormalisedText(raw, text if text.isascii() else _normalise_characters(text, steps), steps)
 
 
 def _normalise_characters(text: str, steps: list[_Step]) -> str:
     """The text with characters in their usual form, and without invisible ones."""
-    if _INVISIBLE.search(text):
+    distinct = set(text)
+    changing = {character: usual for character in distinct if (usual := _USUAL[character]) != character}
+    if "" in changing.values():
         text = _replace(_INVISIBLE, text, lambda match: "", steps)
-    changing = {character: usual for character in set(text) if (usual := _USUAL[character]) != character}
+        changing = {character: usual for character, usual in changing.items() if usual}
     if len(changing) > _MAX_REPLACED_ONE_BY_ONE:
         text = text.translate({ord(character): usual for character, usual in changing.items()})
     else:
         for character, usual in changing.items():
             text = text.replace(character, usual)
-    if _COMBINING.search(text):
+    if any(map(_COMBINING.match, distinct)) or any(map(_COMBINING.match, changing.values())):
         text = _replace(_DECOMPOSED, text, lambda match: unicodedata.normalize("NFC", match[0]), steps)
-    return _DASH_IN_NUMBER.sub("-", text)
+    return text if distinct.isdisjoint(_DASHES) else _DASH_IN_NUMBER.sub("-", text)
 
 
 class _UsualForms(dict[str, str]):
-    """One character in its usual form, by each that has occurred."""
+    """One character in its usual form, by each that has occurred; an invisible one is nothing."""
 
     def __missing__(self, character: str) -> str:
         self[character] = usual = _usual_form(character)
@@ -151,6 +162,8 @@ class _UsualForms(dict[str, str]):
 def _usual_form(character: str) -> str:
     if character.isascii():
         return character
+    if _INVISIBLE.match(character):
+        return ""
     category = unicodedata.category(character)
     if category == "Nd":
         return str(unicodedata.decimal(character))
@@ -166,8 +179,12 @@ _USUAL = _UsualForms()
 
 
 def _unescape(match: re.Match[str]) -> str | None:
+    return _unescaped(match[0], match.lastgroup)
+
+
+@lru_cache(maxsize=4096)
+def _unescaped(escape: str, kind: str | None) -> str | None:
     """What an escape stands for; None for what is none."""
-    escape, kind = match[0], match.lastgroup
     if kind == "percent":
         try:
             return bytes.fromhex(escape.replace("%", "")).decode()
@@ -184,7 +201,7 @@ def _unescape(match: re.Match[str]) -> str | None:
     if kind == "style":
         return chr(int(escape[1:], 16))
     if kind == "space":
-        return " "
+        return _WHITE_SPACE[escape[1]]
     return escape[1:] if kind == "plain" else unicodedata.normalize("NFKC", escape)
 
 
@@ -197,7 +214,8 @@ def _parameter_spaces(match: re.Match[str]) -> str:
 
 
 def _undo_quoted_printable(text: str, steps: list[_Step]) -> str:
-    if _QUOTED_PRINTABLE.search(text):
+    is_quoted = any(mark in text for mark in _QUOTED_MARKS) or _QUOTED_SIGNS.search(text)
+    if is_quoted or (("=\n" in text or "=\r\n" in text) and _QUOTED_SIGN.search(text)):
         return _replace(_QUOTED, text, _unquote, steps)
     return _replace(_QUOTED_AT, text, lambda match: "@", steps) if "=40" in text else text
 

@@ -95,13 +95,14 @@ _TOP_LEVELS = (
     rf"(?:xn--[A-Za-z0-9-]{{2,59}}|[{LETTER}]{{2,24}}|[\p{{Cyrillic}}\p{{Greek}}\p{{Hebrew}}\p{{Arabic}}]{{2,24}}",
     r"|[\p{Devanagari}\p{Bengali}\p{Tamil}\p{Georgian}\p{Armenian}\p{M}]{2,24}",
     r"|[\p{Han}\p{Katakana}\p{Hangul}]{2,8})")
-_DOMAIN = (rf"@(?:(?:[{LETTER}0-9\p{{M}}-]{{1,63}}\.){{1,8}}|(?:[\p{{L}}\p{{M}}\p{{N}}-]{{1,63}}\.){{1,8}})",
-           *_TOP_LEVELS)
+# Without bounds: a class with the letters of many scripts, repeated up to 63 times, is a program of megabytes.
+_DOMAIN = (rf"@(?:(?:[{LETTER}0-9\p{{M}}-]+\.)+|(?:[\p{{L}}\p{{M}}\p{{N}}-]+\.)+)", *_TOP_LEVELS)
 _EMAIL = pattern(
-    rf"(?:[_{_SPACED}0-9][{_SPACED}\p{{M}}\p{{N}}_.+%'-]{{0,63}}",
-    rf"|[{_JOINED}][{_JOINED}\p{{M}}0-9._-]{{0,30}}",
+    rf"(?:[_{_SPACED}0-9][{_SPACED}\p{{M}}\p{{N}}_.+%'-]*",
+    rf"|[{_JOINED}][{_JOINED}\p{{M}}0-9._-]*",
     # A quoted local part (RFC 5322), which must not begin in the text before it.
-    r"|\"[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .!#$%&*+/?^_{|}~-]{0,62}[\p{L}\p{N}])?\")", *_DOMAIN)
+    r"|\"[\p{L}\p{N}](?:[\p{L}\p{M}\p{N} .!#$%&*+/?^_{|}~-]*[\p{L}\p{N}])?\")", *_DOMAIN)
+_LONGEST_LOCAL, _LONGEST_DOMAIN = 66, 255  # characters, with quotes; one more shows that it is longer
 # What follows the dot of a file or package: `icon@2x.png`.
 _FILES = frozenset({
     "png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "ico", "css", "scss", "less", "js", "mjs", "cjs", "tsx", "jsx",
@@ -115,20 +116,33 @@ _TOKENS = pattern(
 _PRIVATE_KEY = pattern(r"-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----")
 _NAMED = pattern(
     r"(?:^|[?&;\s\"'{,])(?:access[_-]?token|refresh[_-]?token|id[_-]?token|auth[_-]?token|token|api[_-]?key|apikey|secret",
-    r"|client[_-]?secret|password|passwd|pwd|session(?:[_-]?id)?|sid|signature|sig|auth|jwt|bearer)[\"']?(?:\s*[:=]\s*|\s)",
-    r"[\"']?([^\s&\"'<>;,#]{8,})", ignore_case=True)
+    r"|client[_-]?secret|password|passwd|pwd|session(?:[_-]?id)?|sid|signature|sig|auth|jwt|bearer)[\"']?",
+    r"(?:\s*[:=]\s*|[ \t])[\"']?([^\s&\"'<>;,#]{8,})", ignore_case=True)
 _BEARER = pattern(r"\bbearer\s+([\w.~+/=-]{16,})", ignore_case=True)
 _USERINFO = pattern(r"\b[a-z][a-z0-9+.-]{1,20}://[^/\s:@]{1,64}:([^/\s@]{3,128})@")
 
 
 def _emails(text: str) -> Iterator[tuple[int, int]]:
-    if "@" in text:
-        yield from (span for span in spans(_EMAIL, text) if _is_email(text, *span))
+    for first, last in _around_signs(text):
+        around = text[first:last]
+        yield from ((first + start, first + end) for start, end in spans(_EMAIL, around)
+                    if _is_email(text, first + start, first + end))
+
+
+def _around_signs(text: str) -> Iterator[tuple[int, int]]:
+    """Stretches around every `@` in which an address fits; those that overlap are one. The pattern is slow, as it has
+    the letters of many scripts."""
+    at = text.find("@")
+    while at >= 0:
+        first, last = max(0, at - _LONGEST_LOCAL - 1), at + _LONGEST_DOMAIN
+        while 0 <= (at := text.find("@", at + 1)) < last + _LONGEST_LOCAL:
+            last = at + _LONGEST_DOMAIN
+        yield first, last
 
 
 def _is_email(text: str, start: int, end: int) -> bool:
     local, _, domain = text[start:end].rpartition("@")
-    if local == "git" or domain.rpartition(".")[2].lower() in _FILES:
+    if local == "git" or len(local) > _LONGEST_LOCAL or domain.rpartition(".")[2].lower() in _FILES:
         return False
     before, after = (".+%-", "-")
     return is_isolated(text, start, end, before, after) or (

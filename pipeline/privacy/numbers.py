@@ -27,6 +27,7 @@ _WITHOUT_SEPARATORS = str.maketrans("", "", " \u00a0\u2009\u202f-./")
 _DIGITS = pattern(r"[0-9]+")
 _LAYOUTS = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 4, 1), (4, 6, 5), (4, 6, 4), (4, 4, 5),
                       *((length,) for length in range(13, 20))})
+_CARD_LIKE = pattern(r"[0-9]{13}|[0-9]{4}[^0-9]{1,3}[0-9]{4,6}[^0-9]{1,3}[0-9]{4}")  # most texts have none
 _FIRST_GROUPS = frozenset(layout[0] for layout in _LAYOUTS)
 _CARD_GAPS = frozenset({" ", "-", ".", "  ", " - ", "\t"})
 _LONGEST_GAP = max(map(len, _CARD_GAPS))
@@ -38,6 +39,8 @@ _ISSUERS = re.compile(r"4|5[0-8]|6|3[0-9]|2[2-7]|1800|81")
 
 def cards(text: str) -> Spans:
     """Card numbers: digits in the groups that cards have, with the check digit of ISO/IEC 7812."""
+    if not _CARD_LIKE.search(text):
+        return
     groups = list(spans(_DIGITS, text))
     start = 0
     while start < len(groups):
@@ -202,8 +205,21 @@ def phones(text: str) -> Spans:
             yield start, end
     for region, written in _NATIONAL:
         for start, end in spans(written, text):
-            if _is_standalone(text, start, end) and _is_phone(text[start:end], region):
+            if (_is_standalone(text, start, end) and not _is_amount(text, start, end)
+                    and _is_phone(text[start:end], region)):
                 yield start, end
+
+
+def _is_amount(text: str, start: int, end: int) -> bool:
+    """Whether digits in groups of three are a part of an amount: after more digits, or beside a currency."""
+    if not _THOUSANDS.fullmatch(text, start, end):
+        return False
+    return bool(_AMOUNT_BEFORE.search(text[max(0, start - 6):start]) or _AMOUNT_AFTER.match(text, end))
+
+
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:[ .][0-9]{3}){1,4}")
+_AMOUNT_BEFORE = re.compile(r"(?:[0-9][ .]|(?:[€$£¥₩₽]|EUR|USD|CHF)[ ]?)$")
+_AMOUNT_AFTER = re.compile(r"[ ]?(?:[€$£¥₩₽%]|EUR|USD|CHF|Euro|Kč|zł|kr\b|元|円|원)")
 
 
 def _is_standalone(text: str, start: int, end: int) -> bool:

@@ -40,10 +40,10 @@ def page(browser: Browser):
 
 def add_scripts(page: Page) -> None:
     page.add_script_tag(content=(EXTENSION / "shared.js").read_text(encoding="utf-8"))
-    for name in ("live_list", "secret_positions", "scrypt", "secret_values"):
+    for name in ("live_list", "secret_positions", "scrypt", "normalised_text", "secret_values"):
         source = (EXTENSION / "offscreen" / f"{name}.js").read_text(encoding="utf-8")
         plain = re.sub(r"(?m)^import .*$", "", source).replace("export ", "")
-        exported = re.search(r"export (?:class|async function) (\w+)", source)[1]
+        exported = re.search(r"export (?:class|(?:async )?function) (\w+)", source)[1]
         page.add_script_tag(content=f"{{ {plain}; globalThis.{exported} = {exported}; }}")
 
 

@@ -116,6 +116,7 @@ def test_a_value_that_is_known_is_replaced_in_every_spelling():
     "root@localhost", "4111.1111", "?id=4111111111111112", "?width=40px&h=4023", "\\u4e2d\\u6587 \\x41",
     "width=40px.png", "sha256:9f86d081884c7d659a2feaa0c55ad015", "10.1.2.3:8080", "1990\u20131995, 2000\u20132005",
     "&copy; 2024 &middot; 100&nbsp;%", "de12 345", "@media (min-width: 40em)", "x = y @ z.T",
-    '["ann","@lab.example"]', "ISO 13616-1:2007", "1 234 567 890 123 456", "C:\\new\\40\\temp"])
+    '["ann","@lab.example"]', "ISO 13616-1:2007", "1 234 567 890 123 456", "7 924 924 924 €", "€ 612 345 678",
+    "612 345 678 EUR", "Reset password\n6d17da97-94c4-1cb5-d16d-d925cdf5edb7", "C:\\new\\40\\temp"])
 def test_what_is_no_personal_data(text):
     assert find(text) == []
