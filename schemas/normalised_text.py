@@ -43,8 +43,11 @@ _DASHES = frozenset("\u2012\u2013\u2014\u2015\u2212\u30fc")
 _DASH_IN_NUMBER = re.compile("[\u2012-\u2015\u2212\u30fc](?<=[0-9)].)(?=[0-9(])")
 # Signs with a wide or small form. Others, such as the full-width colon, end a word of Chinese or Japanese: they stay.
 _SIGNS = str.maketrans("＠﹫．﹒․＋﹢％﹪＿－﹣‐‑／（）", "@@...++%%_----/()")
-# The wide forms that stay, by the code of the usual sign: for a search for a value in normalised text.
-WIDE_SIGNS = {ord(sign): ord(sign) + 0xFEE0 for sign in "!\"#$&'*,:;<=>?[\\]^`{|}~"}
+_WIDE = 0xFEE0  # from the code of a sign to that of its wide form
+# Inside a word of wide letters and digits, every wide sign is a part of it.
+_WIDE_INSIDE = re.compile("[\uff01-\uff5e](?<=[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a].)"
+                          "(?=[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a])")
+_WIDE_SIGNS = {ord(sign): ord(sign) + _WIDE for sign in "!\"#$&'*,:;<=>?[\\]^`{|}~"}  # those that may stay
 
 _IN_PARAMETERS = re.compile(rf"\+|=[\r\n]|=[2-7]{_HEX}")  # what may be another sign beside an equals sign
 _PARAMETER = re.compile(r"[?&;][\w.\[\]%-]{1,60}=([^&#\s\"'<>=]{3,2000})")
@@ -120,8 +123,9 @@ def normalise(raw: str) -> NormalisedText:
     if raw.isascii() and not ("%" in raw or "&" in raw or "\\" in raw or ("=" in raw and _IN_PARAMETERS.search(raw))):
         return NormalisedText(raw, raw, [])
     text, steps = raw, list[_Step]()
+    is_quoted = "=" in text and _is_quoted_printable(text)
     if "=" in text:
-        text = _undo_quoted_printable(text, steps)
+        text = _undo_quoted_printable(text, is_quoted, steps)
         text = _PARAMETER.sub(_parameter_spaces, "&" + text)[1:] if "+" in text else text
     for _ in range(_MAX_NESTED):
         if not _ESCAPE_STARTS.search(text):
@@ -130,8 +134,14 @@ def normalise(raw: str) -> NormalisedText:
         if text == before:
             break
     if text != raw and "=" in text:
-        text = _undo_quoted_printable(text, steps)
+        text = _undo_quoted_printable(text, is_quoted or _is_quoted_printable(text), steps)
     return NormalisedText(raw, text if text.isascii() else _normalise_characters(text, steps), steps)
+
+
+def forms_in_normalised(value: str) -> set[str]:
+    """The ways in which normalised text may contain a value: some wide signs stay in it."""
+    usual = normalise(value).text
+    return {usual, usual.translate(_WIDE_SIGNS), usual[:-1] + usual[-1:].translate(_WIDE_SIGNS)}
 
 
 def _normalise_characters(text: str, steps: list[_Step]) -> str:
@@ -141,6 +151,8 @@ def _normalise_characters(text: str, steps: list[_Step]) -> str:
     if "" in changing.values():
         text = _replace(_INVISIBLE, text, lambda match: "", steps)
         changing = {character: usual for character, usual in changing.items() if usual}
+    if any("\uff10" <= character <= "\uff5a" for character in changing):
+        text = _WIDE_INSIDE.sub(lambda match: chr(ord(match[0]) - _WIDE), text)
     if len(changing) > _MAX_REPLACED_ONE_BY_ONE:
         text = text.translate({ord(character): usual for character, usual in changing.items()})
     else:
@@ -213,9 +225,14 @@ def _parameter_spaces(match: re.Match[str]) -> str:
     return match[0][:match.start(1) - match.start()] + _PLUS.sub(" ", value)
 
 
-def _undo_quoted_printable(text: str, steps: list[_Step]) -> str:
-    is_quoted = any(mark in text for mark in _QUOTED_MARKS) or _QUOTED_SIGNS.search(text)
-    if is_quoted or (("=\n" in text or "=\r\n" in text) and _QUOTED_SIGN.search(text)):
+def _is_quoted_printable(text: str) -> bool:
+    """Whether an equals sign and two digits are an escape in a text: elsewhere, they are a name and its number."""
+    return (any(mark in text for mark in _QUOTED_MARKS) or _QUOTED_SIGNS.search(text) is not None
+            or (("=\n" in text or "=\r\n" in text) and _QUOTED_SIGN.search(text) is not None))
+
+
+def _undo_quoted_printable(text: str, is_quoted: bool, steps: list[_Step]) -> str:
+    if is_quoted:
         return _replace(_QUOTED, text, _unquote, steps)
     return _replace(_QUOTED_AT, text, lambda match: "@", steps) if "=40" in text else text
 

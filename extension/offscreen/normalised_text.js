@@ -17,6 +17,8 @@ const INVISIBLE = new RegExp("[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5
   "\\u{e0000}-\\u{e0fff}]+", "gu");
 const DECOMPOSED = /[A-Za-z\u00c0-\u024f\u0370-\u04ff][\u0300-\u036f]{1,4}|[\u3040-\u30ff][\u3099\u309a]|[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?/g;
 const DASH_IN_NUMBER = /(?<=[0-9)])[\u2012-\u2015\u2212\u30fc](?=[0-9(])/g;
+// Inside a word of wide letters and digits, every wide sign is a part of it.
+const WIDE_INSIDE = /(?<=[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a])[\uff01-\uff5e](?=[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a])/g;
 const SIGNS = new Map(Object.entries({ "＠": "@", "﹫": "@", "．": ".", "﹒": ".", "․": ".", "＋": "+", "﹢": "+", "％": "%", "﹪": "%",
   "＿": "_", "－": "-", "﹣": "-", "‐": "-", "‑": "-", "／": "/", "（": "(", "）": ")" }));
 const WHITE_SPACE = { n: "\n", r: "\r", t: "\t" };
@@ -84,6 +86,7 @@ export function normalise(raw) {
     text = steps.replace(text, INVISIBLE, () => "");
     const changing = [...new Set(text)].filter((character) => usualForm(character) !== character);
     if (changing.length) {
+      text = text.replace(WIDE_INSIDE, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
       const any = new RegExp(changing.join("|"), "gu"); // none is a sign of patterns
       text = steps.replace(text, any, ([character]) => usualForm(character));
     }

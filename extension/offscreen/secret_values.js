@@ -165,7 +165,10 @@ function formsOf(value) {
     JSON.stringify(value).slice(1, -1), encodeURI(value.toWellFormed()), encodeURIComponent(value.toWellFormed()),
     new URLSearchParams([["", value]]).toString().slice(1)];
   const usual = normalise(value)?.text ?? value;
-  if (usual.length >= FEWEST) forms.push(usual, usual.replace(/[!"#$&'*,:;<=>?[\\\]^`{|}~]/g, wide));
+  if (usual.length >= FEWEST) {
+    const signs = /[!"#$&'*,:;<=>?[\\\]^`{|}~]/g;
+    forms.push(usual, usual.replace(signs, wide), usual.slice(0, -1) + usual.slice(-1).replace(signs, wide));
+  }
   if (value.length >= DISTINCT) forms.push(btoa(String.fromCharCode(...new TextEncoder().encode(value))).replace(/=+$/, ""));
   return forms;
 }

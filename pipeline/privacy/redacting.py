@@ -19,7 +19,7 @@ import numpy
 
 from pipeline.pages.dom import Element, Page
 from schemas import REDACTED
-from schemas.normalised_text import WIDE_SIGNS, normalise
+from schemas.normalised_text import forms_in_normalised, normalise
 from schemas.types.recordings import Box, Demonstration
 
 from . import finding
@@ -218,8 +218,7 @@ def _in_named_fields(demonstration: Demonstration, names: "NameRedaction") -> It
 
 def _forms(value: str) -> set[str]:
     """A value as it stands in text, in HTML, in an address and in JSON, and without any encoding."""
-    usual = normalise(value).text
     return {value, escape(value), escape(value, quote=False), quote(value, errors="replace"),
             quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"),
             json.dumps(value)[1:-1],
-            *((usual, usual.translate(WIDE_SIGNS)) if len(usual) >= _SHORTEST_USUAL else ())}
+            *(form for form in forms_in_normalised(value) if len(form) >= _SHORTEST_USUAL)}

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
 from schemas.addresses import split_address
-from schemas.normalised_text import WIDE_SIGNS, normalise
+from schemas.normalised_text import forms_in_normalised, normalise
 from schemas.secret_digests import make_digests
 from schemas.shared import REDACTED, SECRETS
 from schemas.types.recordings import SecretDigests
@@ -251,8 +251,7 @@ def _forms(value: str) -> set[str]:
     value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none elsewhere
     forms = {written, value, html.escape(value, quote=True), html.escape(value, quote=False), json.dumps(value)[1:-1],
              json.dumps(value, ensure_ascii=False)[1:-1], quote(value), quote(value, safe=""), quote_plus(value)}
-    if len(usual := normalise(value).text) >= _FEWEST:
-        forms |= {usual, usual.translate(WIDE_SIGNS)}
+    forms |= {form for form in forms_in_normalised(value) if len(form) >= _FEWEST}
     if len(value) >= _DISTINCT:
         forms.add(base64.b64encode(value.encode()).decode().rstrip("="))
     return forms
