@@ -29,7 +29,7 @@ _LAYOUTS = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 
                       *((length,) for length in range(13, 20))})
 _CARD_LIKE = pattern(r"[0-9]{13}|[0-9]{4}[^0-9]{1,3}[0-9]{4,6}[^0-9]{1,3}[0-9]{4}")  # most texts have none
 _FIRST_GROUPS = frozenset(layout[0] for layout in _LAYOUTS)
-_CARD_GAPS = frozenset({" ", "-", ".", "  ", " - ", "\t"})
+_CARD_GAPS = frozenset({" ", "-", ".", "/", "_", "  ", " - ", "\t"})
 _LONGEST_GAP = max(map(len, _CARD_GAPS))
 _CARD_CUE = re.compile(
     r"(?:card|karte|carte|tarjeta|kredit|\bcc|\bpan|number|\bnum|\bno|\bq|query|search|text|value)[\w-]{0,20}=$",

@@ -2,13 +2,18 @@
 
 import html
 import json
+import shutil
 from urllib.parse import quote, quote_plus
 
 import pytest
 
+from pipeline.export import FORMATS, Source, export
 from pipeline.privacy.finding import find
 from pipeline.privacy.redacting import Redactor
+from recorder import Recording
 from schemas import REDACTED
+from tests.pipeline.privacy.test_redacting import everything
+from tests.support.kept import DATA
 
 MAIL, CARD, IBAN, PHONE = "ann.lee@lab.example", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00", "+49 30 901820"
 VALUES = {"email": MAIL, "card": CARD, "iban": IBAN, "phone": PHONE}
@@ -120,3 +125,22 @@ def test_a_value_that_is_known_is_replaced_in_every_spelling():
     "612 345 678 EUR", "Reset password\n6d17da97-94c4-1cb5-d16d-d925cdf5edb7", "C:\\new\\40\\temp"])
 def test_what_is_no_personal_data(text):
     assert find(text) == []
+
+
+@pytest.mark.parametrize("layout", FORMATS)
+def test_no_spelling_is_in_the_files_of_an_export(layout, tmp_path):
+    root = shutil.copytree(DATA / "v2" / "kept", tmp_path / "kept")
+    demonstration = json.loads((root / "demonstration.json").read_bytes())
+    written = [spell(value) for spell in SPELLINGS.values() for value in VALUES.values()]
+    said = " ; ".join(f"{number}: ({text})" for number, text in enumerate(written))
+    for turn in demonstration["turns"]:
+        if turn["type"] == "chat":
+            turn["utterance"] = said
+        elif turn["intent"] == "textInput":
+            turn["arguments"]["text"] = said
+    export([Source(demonstration, Recording(root))], tmp_path / "out", layout)
+    content = everything(tmp_path / "out")
+    for text in written:
+        for form in (text, html.escape(text), json.dumps(text)[1:-1], json.dumps(json.dumps(text)[1:-1])[1:-1]):
+            assert form.encode() not in content, text
+    assert b"(" + REDACTED.encode() + b")" in content or layout in ("mind2web", "multimodal-mind2web")
