@@ -44,10 +44,10 @@ globalThis.demotapeShared = {
   "distinct_value": 6
  },
  "secret_digests": {
-  "base": 257,
-  "prime": 1048573,
-  "iterations": 100000,
-  "salt": "demotape secret digest 1",
+  "cost": 16384,
+  "block_size": 8,
+  "salt_bytes": 16,
+  "digest_bytes": 16,
   "longest": 200,
   "most": 50
  }

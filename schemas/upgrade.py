@@ -12,7 +12,7 @@ from .errors import InputError
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
 VERSIONS: dict[str, int] = {
-    "demotape/recording": 1, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 2,
+    "demotape/recording": 2, "demotape/demonstration": 1, "demotape/processed": 1, "demotape/package": 3,
     "demotape/export": 1, "demotape/proof": 1, "demotape/outcome": 1,
     "demotape/backup": 1,
 }
@@ -56,6 +56,15 @@ def _name_frame_group(line: dict[str, Any]) -> dict[str, Any]:
 
 
 STEPS["package line"][1] = _name_frame_group
+
+
+def _drop_secret_digests(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Earlier digests of typed secrets had one salt for all and told the length: they are not used any more."""
+    return {name: value for name, value in manifest.items() if name != "secret_digests"}
+
+
+STEPS["recording"][1] = _drop_secret_digests
+STEPS["package"][2] = _drop_secret_digests
 
 
 def version_of(content: Any, piece: str, where: str) -> int:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from benchmarks.privacy import names
+from benchmarks.privacy import names, spellings
 from benchmarks.privacy import sessions as privacy_sessions
 from benchmarks.privacy.corpus import LANGUAGES, PATTERNED, Sample, page, samples
 from pipeline.pages.dom import flatten
@@ -89,7 +89,12 @@ def main() -> None:
     parser.add_argument("--sessions", action="store_true", help="record sessions instead, and look into their exports")
     parser.add_argument("--scene", action="append", default=[], help="with --sessions: only scenes of these names")
     parser.add_argument("--names", action="store_true", help="names and addresses instead")
+    parser.add_argument("--spellings", action="store_true", help="values in many spellings, kinds and places instead")
+    parser.add_argument("--rounds", type=int, default=1, help="with --spellings: values of each kind")
+    parser.add_argument("--before", default="", help="with --spellings: a checkout to compare the speed with")
     arguments = parser.parse_args()
+    if arguments.spellings:
+        sys.exit(spellings.main(arguments.seed, arguments.rounds, arguments.before, arguments.show))
     if arguments.names:
         print(json.dumps(names.figures(arguments.show)))
         return

@@ -3,7 +3,7 @@
 import { crc32 } from "./crc32.js";
 import { sha256 } from "./store.js";
 
-const FORMAT = "demotape/package", VERSION = 2;
+const FORMAT = "demotape/package", VERSION = 3;
 const LINES_AT_ONCE = 200;
 const STORED = 0, DEFLATED = 8;
 const EPOCH = [0, 0x21]; // time and date of every entry: 1980-01-01, the first that a zip can tell
@@ -25,10 +25,10 @@ export class Packing {
     }
     files.push({ name: "journal.jsonl", size: journal.size, sha256: journal.sha256 });
     packing.#add("journal.jsonl", DEFLATED, journal.size, journal.crc, journal.packed.length, async () => journal.packed);
-    const { task, started_at, ended, provenance, secret_digests = [] } = facts;
+    const { task, started_at, ended, provenance, secret_digests } = facts;
     const manifest = utf8.encode(JSON.stringify({
       format: FORMAT, version: VERSION, id, task, started_at, ended, lines, files, provenance,
-      ...secret_digests.length && { secret_digests } }));
+      ...secret_digests?.salt && { secret_digests } })); // without a salt: an earlier version's
     packing.#add("manifest.json", STORED, manifest.length, crc32(manifest), manifest.length, async () => manifest);
     packing.#close();
     return packing;

@@ -1,7 +1,9 @@
 // Content of the pages' secret fields: in memory only, to replace other occurrences before anything is written. The
 // same rules as recorder/privacy/secret_values.py (tests/cases/secret_values.json).
 import "../shared.js";
+import { normalise } from "./normalised_text.js";
 import { numbered } from "./numbering.js";
+import { scrypt } from "./scrypt.js";
 
 const { redacted: REDACTED, secrets, secret_digests: digests } = globalThis.demotapeShared;
 const FEWEST = secrets.shortest_value; // characters of a value that is looked for at all
@@ -37,11 +39,17 @@ export class Secrets {
     this.#left.push(before);
   }
 
-  /** How to find in other recordings what was typed here, the newest first (schemas/secret_digests.py). */
+  /** Digests by which to find in other recordings what was typed here (schemas/secret_digests.py); null for none. */
   async digests() {
     const typed = [...[...this.#byField.values()].reverse(), ...this.#left.toReversed()];
-    const distinct = [...new Set(typed.filter((value) => value.length >= DISTINCT && !isPlain(value)))];
-    return (await Promise.all(distinct.slice(0, digests.most).map(digestOf))).filter(Boolean);
+    const distinct = new Set(typed.filter((value) => value.length >= DISTINCT && !isPlain(value)));
+    const contents = [...distinct].map((value) => utf8.encode(value)).filter((bytes) => bytes.length <= digests.longest);
+    if (!contents.length) return null;
+    const salt = crypto.getRandomValues(new Uint8Array(digests.salt_bytes)), hashes = [];
+    for (const content of contents.slice(0, digests.most)) {
+      hashes.push(hex(await scrypt(content, salt, digests.cost, digests.block_size, digests.digest_bytes)));
+    }
+    return { salt: hex(salt), digests: hashes.sort() };
   }
 
   /** Whether there is anything to look for. */
@@ -50,12 +58,11 @@ export class Secrets {
   }
 
   /** A text with every secret in it replaced. Short or plain words are left: they would be found everywhere. */
-  inText = (text) => (this.#inside ? text.replace(this.#inside, REDACTED) : text);
+  inText = (text) => without(this.#inside, text);
 
   /** HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value. */
   inMarkup(text) {
-    const found = this.inText(text);
-    return this.#wholeValues ? found.replace(this.#wholeValues, REDACTED) : found;
+    return without(this.#wholeValues, this.inText(text));
   }
 
   /** An address without secrets, in its parameters (also by their name), its path and its user part. */
@@ -97,8 +104,7 @@ export class Secrets {
   }
 
   #inRequest(text) {
-    const found = this.inText(text);
-    return this.#wholeWords ? found.replace(this.#wholeWords, REDACTED) : found;
+    return without(this.#wholeWords, this.inText(text));
   }
 
   /** `a=b&c=d` with what is secret in it replaced, else letter by letter as it was. */
@@ -120,20 +126,31 @@ export class Secrets {
   }
 }
 
-/** What is told of a value: its length, a sum that finds it, a slow digest that proves it. */
-async function digestOf(value) {
-  const content = new TextEncoder().encode(value);
-  if (content.length > digests.longest) return null;
-  const sum = content.reduceRight((total, byte) => (total * digests.base + byte) % digests.prime, 0);
-  const key = await crypto.subtle.importKey("raw", content, "PBKDF2", false, ["deriveBits"]);
-  const bits = await crypto.subtle.deriveBits({
-    name: "PBKDF2", hash: "SHA-256", salt: new TextEncoder().encode(digests.salt), iterations: digests.iterations }, key, 128);
-  const digest = [...new Uint8Array(bits)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return { length: content.length, sum, digest };
-}
+const utf8 = new TextEncoder();
+
+const hex = (bytes) => [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 /** A word such as `password`, which a page's markup holds as well. */
 const isPlain = (value) => /^[A-Za-z]?[a-z]*$/.test(value);
+
+/** The wide form of a sign, which normalised text keeps. */
+const wide = (sign) => String.fromCodePoint(sign.codePointAt(0) + 0xfee0);
+
+/** The text with the matches of a pattern replaced, in whatever way they are encoded. */
+function without(pattern, text) {
+  if (!pattern) return text;
+  const clean = text.replace(pattern, REDACTED), normalised = normalise(clean);
+  if (!normalised) return clean;
+  const parts = [];
+  let position = 0;
+  for (const match of normalised.text.matchAll(pattern)) {
+    const [start, end] = normalised.rawSpan(match.index, match.index + match[0].length);
+    if (start < position) continue;
+    parts.push(clean.slice(position, start), REDACTED);
+    position = end;
+  }
+  return parts.join("") + clean.slice(position);
+}
 
 function anyOf(values, before = "", after = "") {
   const forms = [...new Set(values.flatMap(formsOf))].sort((one, other) => other.length - one.length);
@@ -147,6 +164,11 @@ function formsOf(value) {
   const forms = [value, text, text.replace(/"/g, "&quot;"), text.replace(/"/g, "&quot;").replace(/'/g, "&#x27;"),
     JSON.stringify(value).slice(1, -1), encodeURI(value.toWellFormed()), encodeURIComponent(value.toWellFormed()),
     new URLSearchParams([["", value]]).toString().slice(1)];
+  const usual = normalise(value)?.text ?? value;
+  if (usual.length >= FEWEST) {
+    const signs = /[!"#$&'*,:;<=>?[\\\]^`{|}~]/g;
+    forms.push(usual, usual.replace(signs, wide), usual.slice(0, -1) + usual.slice(-1).replace(signs, wide));
+  }
   if (value.length >= DISTINCT) forms.push(btoa(String.fromCharCode(...new TextEncoder().encode(value))).replace(/=+$/, ""));
   return forms;
 }

@@ -26,7 +26,8 @@ _RULES = ("pages/dom.py", "privacy/finding.py", "privacy/numbers.py", "privacy/p
           "cache/prepared.py", "privacy/redacting.py", "privacy/recorded_secrets.py", "privacy/ocr/reading.py",
           "privacy/generated.py", "privacy/names/chinese.py", "privacy/names/finding.py", "privacy/names/japanese.py",
           "privacy/names/korean.py", "privacy/names/labels.py", "privacy/names/latin.py", "privacy/names/lists.py",
-          "privacy/names/postal.py", "privacy/names/stand_ins.py", "privacy/names/words.py", "export/states.py")
+          "privacy/names/postal.py", "privacy/names/stand_ins.py", "privacy/names/words.py", "export/states.py",
+          "../schemas/normalised_text.py", "../schemas/secret_digests.py")
 
 Value = TypeVar("Value")
 

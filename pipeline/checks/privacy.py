@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from pipeline.privacy import finding
+from pipeline.privacy.argument_texts import replace_texts, texts_of_arguments
 from schemas import REDACTED
 
 from .material import Finding, Material
 
-_TEXTS = ("text", "value", "label", "message")
-_LISTS = ("files", "chosen_values")
+_ADDRESS = ("url",)  # of a turn: a check of its own
 
 
 def in_chat(material: Material) -> Iterator[Finding]:
@@ -23,11 +23,8 @@ def in_arguments(material: Material) -> Iterator[Finding]:
     """What was typed, pasted, chosen, or asked by a dialog."""
     for turn in material.actions:
         arguments = turn["arguments"]
-        texts = [arguments[name] for name in _TEXTS if arguments.get(name)]
-        texts += [text for name in _LISTS for text in arguments.get(name, ())]
-        if kinds := _kinds("\n".join(texts)):
-            masked = arguments | {name: _mask(arguments[name]) for name in _TEXTS if arguments.get(name)}
-            masked |= {name: [_mask(text) for text in arguments[name]] for name in _LISTS if name in arguments}
+        if kinds := _kinds("\n".join(texts_of_arguments(arguments, _ADDRESS))):
+            masked = replace_texts(arguments, _mask, _ADDRESS)
             yield Finding(turn["id"], "personal-data", f"Entered: {kinds}.",
                           {"op": "set_arguments", "turn": turn["id"], "arguments": masked})
 

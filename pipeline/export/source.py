@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from recorder import Recording
-from schemas.types.recordings import Demonstration, SecretDigest, Turn
+from schemas.types.recordings import Demonstration, SecretDigests, Turn
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
 
@@ -98,10 +98,10 @@ def _answering(turn: Turn, said: Container[str]) -> Turn:
     return alone
 
 
-def secret_digests_of(recordings: Iterable[Recording]) -> tuple[SecretDigest, ...]:
-    """What recordings tell of secrets that were typed in them, each once (Options.told)."""
-    digests = (digest for recording in recordings for digest in recording.manifest.get("secret_digests", ()))
-    return tuple({digest["digest"]: digest for digest in digests}.values())
+def secret_digests_of(recordings: Iterable[Recording]) -> tuple[SecretDigests, ...]:
+    """The digests of secrets that were typed in recordings, of each recording that has any (Options.secret_digests)."""
+    digests = (recording.manifest.get("secret_digests") for recording in recordings)
+    return tuple({of_one["salt"]: of_one for of_one in digests if of_one}.values())
 
 
 told_by = secret_digests_of  # its name in earlier versions
@@ -132,7 +132,7 @@ class Options:
     scorer: str | None = None
     grammar: str | None = None
     allow: frozenset[str] = frozenset()
-    secret_digests: tuple[SecretDigest, ...] = ()
+    secret_digests: tuple[SecretDigests, ...] = ()
     ocr: bool = False
     names: bool = False
     names_key: str = ""

@@ -14,7 +14,7 @@ from pipeline.cache.prepared import Prepared
 from pipeline.export.model_input.set_of_marks import Mark, draw, number_marks
 from pipeline.pages.dom import Element, Page, flatten, parse
 from pipeline.privacy.generated import shown_attributes
-from pipeline.privacy.recorded_secrets import RecordedSecrets
+from pipeline.privacy.recorded_secrets import MAX_COMPARISONS_ON_PAGES, RecordedSecrets
 from pipeline.privacy.redacting import blur, findings, has_redactions, redactor
 from pipeline.privacy.split import findings_in_runs
 from recorder import Recording
@@ -151,31 +151,32 @@ class States:
                     continue
                 raise
             visited.add(name)
-            page_findings |= dict.fromkeys(here) | dict.fromkeys((value, "token")
-                                                                 for value in self._recorded_secrets_in(name))
+            page_findings |= dict.fromkeys(here)
             if self._names:
                 page_findings |= dict.fromkeys(self._prepared.get(
                     _read_findings, partial(self._find_names, self._names, name), "names", self._names.rules, name))
-        return list(page_findings)
+        return [*page_findings, *((value, "token") for value in self._recorded_secrets_in(visited))]
 
-    def _recorded_secrets_in(self, name: str) -> list[str]:
-        """Secrets of other recordings that stand in a page."""
+    def _recorded_secrets_in(self, names: Iterable[str]) -> list[str]:
+        """Secrets of other recordings that are on pages."""
         if not self._recorded_secrets.digest:
             return []
-        return self._prepared.get(json.loads, lambda: self._find_recorded_secrets(name), "told",
-                                  self._recorded_secrets.digest, name)
+        names = sorted(names)
+        return self._prepared.get(json.loads, lambda: self._find_recorded_secrets(names), "recorded secrets",
+                                  self._recorded_secrets.digest, *names)
 
-    def _find_recorded_secrets(self, name: str) -> bytes:
-        texts = self._prepared.get(json.loads, lambda: _serialize_texts(self._flatten(name)), "texts", name)
-        return json.dumps(self._recorded_secrets.find(texts)).encode("ascii")
+    def _find_recorded_secrets(self, names: list[str]) -> bytes:
+        texts = (text for name in names for text in self._prepared.get(
+            json.loads, lambda name=name: _serialize_texts(self._flatten(name)), "texts", name))  # type: ignore[misc]
+        return json.dumps(self._recorded_secrets.find(texts, MAX_COMPARISONS_ON_PAGES)).encode("ascii")
 
     def _findings_in_pictures(self, source: Source) -> list[tuple[str, str]]:
         """What is personal or secret in the text that stands in pictures, where that is to be read."""
         states = (turn["state"] for turn in source.turns if turn["type"] == "browser" and turn["state"])
         names = dict.fromkeys(filter(None, (state["screenshot"] for state in states)))
         texts = [line.text for name in names for line in self._picture_text.lines(name)] if self._picture_text else []
-        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._recorded_secrets.find(texts)),
-                *(self._names.in_texts(texts) if self._names else ())]
+        return [*findings(texts, self._nothing_in), *((value, "token") for value in self._recorded_secrets.find(
+            texts, MAX_COMPARISONS_ON_PAGES)), *(self._names.in_texts(texts) if self._names else ())]
 
     def _lines_to_blur(self, name: str) -> list[Box]:
         """Where text that was read in a picture holds what is taken out, pixels; none where nothing is to be read."""

@@ -27,15 +27,25 @@ _WITHOUT_SEPARATORS = str.maketrans("", "", " \u00a0\u2009\u202f-./")
 _DIGITS = pattern(r"[0-9]+")
 _LAYOUTS = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 4, 4, 4, 2), (4, 4, 4, 4, 1), (4, 6, 5), (4, 6, 4), (4, 4, 5),
                       *((length,) for length in range(13, 20))})
+_CARD_LIKE = pattern(r"[0-9]{13}|[0-9]{4}[^0-9]{1,3}[0-9]{4,6}[^0-9]{1,3}[0-9]{4}")  # most texts have none
+_FIRST_GROUPS = frozenset(layout[0] for layout in _LAYOUTS)
+_CARD_GAPS = frozenset({" ", "-", ".", "/", "_", "  ", " - ", "\t"})
+_LONGEST_GAP = max(map(len, _CARD_GAPS))
+_CARD_CUE = re.compile(
+    r"(?:card|karte|carte|tarjeta|kredit|\bcc|\bpan|number|\bnum|\bno|\bq|query|search|text|value)[\w-]{0,20}=$",
+    re.IGNORECASE)
 _ISSUERS = re.compile(r"4|5[0-8]|6|3[0-9]|2[2-7]|1800|81")
 
 
 def cards(text: str) -> Spans:
     """Card numbers: digits in the groups that cards have, with the check digit of ISO/IEC 7812."""
+    if not _CARD_LIKE.search(text):
+        return
     groups = list(spans(_DIGITS, text))
     start = 0
     while start < len(groups):
-        used = _card_groups(text, groups[start:start + 5])
+        length = groups[start][1] - groups[start][0]
+        used = _card_groups(text, groups[start:start + 5]) if length in _FIRST_GROUPS else 0
         if used:
             yield groups[start][0], groups[start + used - 1][1]
         start += used or 1
@@ -49,7 +59,7 @@ def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
     for count in range(together, 0, -1):
         start, end = groups[0][0], groups[count - 1][1]
         layout = tuple(last - first for first, last in groups[:count])
-        if layout not in _LAYOUTS or not is_isolated(text, start, end, ".,-+/=", "-"):
+        if layout not in _LAYOUTS or not _is_card_isolated(text, start, end, count):
             continue
         digits = text[start:end].translate(_WITHOUT_SEPARATORS)
         if _ISSUERS.match(digits) and len(set(digits)) > 1 and luhn_number.is_valid(digits):
@@ -58,22 +68,37 @@ def _card_groups(text: str, groups: list[tuple[int, int]]) -> int:
 
 
 def _joins(text: str, first: tuple[int, int], second: tuple[int, int]) -> bool:
-    return second[0] - first[1] == 1 and text[first[1]] in " -\u00a0\u2009\u202f"
+    return second[0] - first[1] <= _LONGEST_GAP and text[first[1]:second[0]] in _CARD_GAPS
 
 
-_IBAN = pattern(r"[A-Z]{2}[0-9]{2}(?:[ \x{A0}-]?[A-Z0-9]){11,30}")
+def _is_card_isolated(text: str, start: int, end: int, groups: int) -> bool:
+    """Whether no longer number contains it. After an equals sign, only one that is written in groups or is named."""
+    if is_isolated(text, start, end, ".,-+/=", "-"):
+        return True
+    return (text[start - 1:start] == "=" and is_isolated(text, start, end, after="-")
+            and (groups > 1 or _CARD_CUE.search(text[max(0, start - _CUE_CHARS):start]) is not None))
+
+
+_IBAN_START = pattern(r"[A-Z]{2}[0-9]{2}", ignore_case=True)
+_IBAN_REST = re.compile(r"(?:[ .-]?[A-Za-z0-9]){11,30}")
+_LONGEST_IBAN = 70  # characters, with a separator before each
 
 
 def accounts(text: str) -> Spans:
-    """IBANs: of the length that their country has, with their check digits (ISO 13616)."""
-    for start, end in spans(_IBAN, text):
-        indices = [index for index in range(start, end) if text[index].isalnum()]
-        length = _iban_length(text[start:start + 2])
-        if not length or length > len(indices):
+    """IBANs: of the length and structure that their country has, with their check digits (ISO 13616)."""
+    ended = 0
+    for start, _ in spans(_IBAN_START, text):
+        length = _iban_length(text[start:start + 2].upper()) if start >= ended else 0
+        rest = _IBAN_REST.match(text, start + 4, start + _LONGEST_IBAN) if length else None
+        if not rest:
+            continue
+        indices = [index for index in range(start, rest.end()) if text[index].isalnum()]
+        if length > len(indices):
             continue
         end = indices[length - 1] + 1
-        number = text[start:end].translate(_WITHOUT_SEPARATORS)
+        number = text[start:end].translate(_WITHOUT_SEPARATORS).upper()
         if is_isolated(text, start, end) and iban.is_valid(number, check_country=False):
+            ended = end
             yield start, end
 
 
@@ -168,6 +193,11 @@ _NATIONAL = (
 )
 
 
+_PHONE_CUE = re.compile(
+    r"(?:phone|tel|telefon|mobile?|fax|sms|whatsapp|handy|movil|portable|number|\bq|query|text|value)"
+    r"[\w-]{0,12}[\"']?[=:]$", re.IGNORECASE)
+
+
 def phones(text: str) -> Spans:
     """Telephone numbers: with a plus or two zeros before the country's, or as some countries write them at home."""
     for start, end in spans(_INTERNATIONAL, text):
@@ -175,12 +205,31 @@ def phones(text: str) -> Spans:
             yield start, end
     for region, written in _NATIONAL:
         for start, end in spans(written, text):
-            if _is_standalone(text, start, end) and _is_phone(text[start:end], region):
+            if (_is_standalone(text, start, end) and not _is_amount(text, start, end)
+                    and _is_phone(text[start:end], region)):
                 yield start, end
 
 
+def _is_amount(text: str, start: int, end: int) -> bool:
+    """Whether digits in groups of three are a part of an amount: after more digits, or beside a currency."""
+    if not _THOUSANDS.fullmatch(text, start, end):
+        return False
+    return bool(_AMOUNT_BEFORE.search(text[max(0, start - 6):start]) or _AMOUNT_AFTER.match(text, end))
+
+
+_THOUSANDS = re.compile(r"[0-9]{1,3}(?:[ .][0-9]{3}){1,4}")
+_AMOUNT_BEFORE = re.compile(r"(?:[0-9][ .]|(?:[€$£¥₩₽]|EUR|USD|CHF)[ ]?)$")
+_AMOUNT_AFTER = re.compile(r"[ ]?(?:[€$£¥₩₽%]|EUR|USD|CHF|Euro|Kč|zł|kr\b|元|円|원)")
+
+
 def _is_standalone(text: str, start: int, end: int) -> bool:
-    return is_isolated(text, start, end, ".,+/=-#:", "-") and not _goes_on(text, end)
+    if _goes_on(text, end):
+        return False
+    if is_isolated(text, start, end, ".,+/=-#:", "-"):
+        return True
+    # After the sign of a name or a scheme: an international number, or one whose name says so.
+    return (text[start - 1:start] in ("=", ":") and is_isolated(text, start, end, after="-")
+            and (text[start] == "+" or _PHONE_CUE.search(text[max(0, start - _CUE_CHARS):start]) is not None))
 
 
 @lru_cache(maxsize=4096)

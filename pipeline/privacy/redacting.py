@@ -19,9 +19,12 @@ import numpy
 
 from pipeline.pages.dom import Element, Page
 from schemas import REDACTED
+from schemas.normalised_text import forms_in_normalised, normalise
 from schemas.types.recordings import Box, Demonstration
 
 from . import finding
+from .argument_texts import texts_of_arguments
+from .known_forms import KnownForms
 from .recorded_secrets import RecordedSecrets
 from .split import SplitValues, join_run
 
@@ -32,6 +35,7 @@ if TYPE_CHECKING:
 _NAMES = frozenset({"id", "uid", "dom", "elements", "screenshot", "screenshot_taken", "axtree", "recording", "format",
                     "type", "intent", "frame", "tag", "reply_to"})
 _SHOWN = ("value", "placeholder", "alt", "label")  # attributes whose text browsers show
+_SHORTEST_USUAL = 3  # characters of a value without its encoding: shorter ones occur in anything
 _SHORTEST = 6  # characters: no e-mail address, number or token is shorter
 STAND_IN = re.compile(r"\[(?:PERSON|ADDRESS) [0-9a-f]{6}\]")  # as `names/stand_ins.py` writes it
 _REDACTED_VALUE = re.compile(f"{re.escape(REDACTED)}|{STAND_IN.pattern}")
@@ -48,53 +52,47 @@ class Redactor:
     """Knows what is to be taken out of one demonstration. `counts`: how many different values of each kind.
 
     `values`: kinds by value, with a BREAK where a page begins or ends an element in one; `known`: the same without.
-    `allow`: kinds that may stay; `recorded_secrets`: secrets of other recordings; `names`: finds names and
-    addresses and makes their stand-ins, None to leave these.
+    `allow`: kinds that may stay; `names`: finds names and addresses and makes their stand-ins, None to leave these.
     """
 
-    def __init__(self, values: dict[str, str], allow: Collection[str] = (),
-                 recorded_secrets: RecordedSecrets | None = None,
-                 names: "NameRedaction | None" = None):
+    def __init__(self, values: dict[str, str], allow: Collection[str] = (), names: "NameRedaction | None" = None):
         self._values, self._split = values, SplitValues(values)
         self.known = values = {join_run(value): kind for value, kind in values.items()}
-        self._allow, self._recorded_secrets, self._names = allow, recorded_secrets, names
-        self.counts = Counter(kind for kind in values.values() if kind != "person")
+        self._allow, self._names = allow, names
+        different = {normalise(value).text: kind for value, kind in values.items() if kind != "person"}
+        self.counts = Counter(different.values())
         persons = [value for value, kind in values.items() if kind == "person"]
         self._persons = names.replacing(persons) if names else None
         if self._persons and persons:
             self.counts["person"] = self._persons.count()
         written = {form: names.stand_in_for(value, kind) if names and kind == "address" else REDACTED
                    for value, kind in values.items() if kind != "person" for form in _forms(value)}
-        self._written = {form.encode("utf-8", "replace"): by.encode() for form, by in written.items()}
-        alternatives = sorted(written, key=lambda form: (-len(form), form))
-        self._pattern = re.compile("|".join(map(re.escape, alternatives))) if written else None
-        self._by = written
-        self._forms = [form.encode("utf-8", "replace") for form in alternatives]
+        self._known_forms = KnownForms(written)
+        self._forms = [form.encode("utf-8", "replace") for form in self._known_forms.forms]
         names_written = [*self._persons.stand_ins(), *self._persons.persons] if self._persons else []
-        parts = [*self._forms, *(name.encode("utf-8", "replace") for name in names_written), *self._written.values(),
+        parts = [*self._forms, *(name.encode("utf-8", "replace") for name in names_written),
+                 *(by.encode() for by in written.values()),
                  *(value.encode("utf-8", "replace") for value in self._split.values)]
         self.digest = hashlib.sha256(b"\0".join(parts)).hexdigest() if values else ""
 
     def knowing(self, texts: Iterable[str]) -> "Redactor":
         """One that also knows what is found in these texts, of archives, which are looked through alone."""
         texts = list(texts)
-        all_findings = chain(findings(texts), ((value, "token") for value in (self._recorded_secrets.find(texts)
-                                                                              if self._recorded_secrets else ())),
-                      self._names.in_texts(texts) if self._names else ())
+        return self.adding(chain(findings(texts), self._names.in_texts(texts) if self._names else ()))
+
+    def adding(self, all_findings: Iterable[tuple[str, str]]) -> "Redactor":
+        """One that also knows these values, with their kinds."""
         new = {value: kind for value, kind in all_findings if kind not in self._allow and value not in self.known}
-        return Redactor(self._values | new, self._allow, self._recorded_secrets, self._names) if new else self
+        return Redactor(self._values | new, self._allow, self._names) if new else self
 
     def text(self, text: str) -> str:
         """The text with all that is known replaced."""
-        if self._pattern:
-            text = self._split.text(self._pattern.sub(lambda match: self._by[match.group()], text))
+        text = self._split.text(self._known_forms.replace(text))
         return self._persons.text(text) if self._persons else text
 
     def markup(self, content: bytes) -> bytes:
         """HTML in UTF-8 with all that is known replaced: what is looked for includes the forms that stand in HTML."""
-        there = [form for form in self._forms if form in content]  # far faster than a pattern that finds nothing
-        if there:
-            content = re.sub(b"|".join(map(re.escape, there)), lambda match: self._written[match.group()], content)
+        content = self._known_forms.replace_bytes(content)
         content = self._split.content(content)
         return self._persons.content(content) if self._persons else content
 
@@ -163,7 +161,9 @@ def redactor(demonstration: Demonstration, pages: Iterable[tuple[str, str]], all
     """
     entered = _in_named_fields(demonstration, names) if names else ()
     values = {value: kind for value, kind in chain(entered, pages) if kind not in allow}
-    return Redactor(values, allow, recorded_secrets, names).knowing(_texts(demonstration))
+    texts = list(_texts(demonstration))
+    secrets = recorded_secrets.find(texts) if recorded_secrets else ()
+    return Redactor(values, allow, names).knowing(texts).adding((value, "token") for value in secrets)
 
 
 def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.ndarray:
@@ -196,8 +196,7 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
             yield from (reaction["emoji"] for reaction in turn.get("reactions", ()))
             continue
         arguments = turn["arguments"]
-        yield from (arguments[name] for name in ("text", "value", "label", "message", "url") if arguments.get(name))
-        yield from (*arguments.get("files", ()), *arguments.get("chosen_values", ()))
+        yield from texts_of_arguments(arguments)
         if turn["element"]:
             yield from (turn["element"][name] for name in ("name", "text"))
             if entered := arguments.get("text") or arguments.get("value"):
@@ -218,7 +217,8 @@ def _in_named_fields(demonstration: Demonstration, names: "NameRedaction") -> It
 
 
 def _forms(value: str) -> set[str]:
-    """A value as it stands in text, in HTML, in an address and in JSON."""
+    """A value as it stands in text, in HTML, in an address and in JSON, and without any encoding."""
     return {value, escape(value), escape(value, quote=False), quote(value, errors="replace"),
             quote(value, safe="", errors="replace"), quote_plus(value, errors="replace"),
-            json.dumps(value)[1:-1]}
+            json.dumps(value)[1:-1],
+            *(form for form in forms_in_normalised(value) if len(form) >= _SHORTEST_USUAL)}

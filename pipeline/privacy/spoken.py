@@ -1,5 +1,6 @@
 """Secrets in utterances: "my password is hunter2!", "Passwort: …", "密码是…", PINs and codes, in seven languages."""
 
+import re
 from collections.abc import Iterator
 
 from .patterns import LETTER, is_isolated, pattern
@@ -50,6 +51,8 @@ _COUNTED = (
     "cifra", "letra", "symbol", "个字", "位", "字符", "자", "글자", "文字", "桁", "minut", "times", "tries", "day",
     "hour", "attempt", "versuch", "tage", "jours", "días", "天", "分", "일", "日",
 )
+# Where a value ends in JSON (a quote), in HTML (a tag) and in an address (the next parameter).
+_FOLLOWING = re.compile(r"[\"'](?=[,}\]:>/]|$)|</?[A-Za-z!]|&(?=[\w.%-]{1,40}=)")
 _ENDS = ".,;:)]}>?…"
 
 
@@ -68,7 +71,10 @@ def secrets(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:
-    """Without the signs that end a sentence, unless they are all there is."""
+    """Without what follows in JSON, HTML or an address, and without the signs that end a sentence, unless they are all
+    there is."""
+    if following := _FOLLOWING.search(text, start + 1, end):
+        end = following.start()
     while end > start and text[end - 1] in _ENDS:
         end -= 1
     return start, end

@@ -13,9 +13,10 @@ from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, quote_plus, urlencode, urlunsplit
 
 from schemas.addresses import split_address
-from schemas.secret_digests import MAX_DIGESTS, digest_entry
+from schemas.normalised_text import forms_in_normalised, normalise
+from schemas.secret_digests import make_digests
 from schemas.shared import REDACTED, SECRETS
-from schemas.types.recordings import SecretDigest
+from schemas.types.recordings import SecretDigests
 
 _FEWEST = SECRETS["shortest_value"]  # characters of a value that is looked for at all
 _DISTINCT = SECRETS["distinct_value"]  # characters from which on a value is looked for inside other text
@@ -98,21 +99,20 @@ class Secrets:
             if new:
                 self._compile()
 
-    def facts(self) -> dict[str, list[SecretDigest]]:
-        """What recording.json tells of them: how to find elsewhere what was typed here, the newest first."""
+    def facts(self) -> dict[str, SecretDigests]:
+        """What recording.json tells of them: digests by which to find elsewhere what was typed here, of the newest."""
         typed = [*reversed(self._by_field.values()), *reversed(self._left)]
-        distinct = dict.fromkeys(value for value in typed if len(value) >= _DISTINCT and not _is_plain(value))
-        digests = [digest for value in list(distinct)[:MAX_DIGESTS] if (digest := digest_entry(value))]
+        digests = make_digests(value for value in typed if len(value) >= _DISTINCT and not _is_plain(value))
         return {"secret_digests": digests} if digests else {}
 
     def in_text(self, text: str) -> str:
         """A text with every secret in it replaced. Short or plain words are left: they would be found everywhere."""
-        return self._inside.sub(self._hide, text) if self._inside else text
+        return self._replace(self._inside, text)
 
     def in_markup(self, text: str) -> str:
         """HTML with every secret in it replaced, short and plain ones where they are all of a text or of a value."""
         text = self.in_text(text)
-        return self._whole_values.sub(self._hide, text) if self._whole_values else text
+        return self._replace(self._whole_values, text)
 
     def in_event(self, value):
         """The data of an event (any JSON value), with the secrets in its texts and addresses replaced."""
@@ -125,7 +125,7 @@ class Secrets:
     def in_request(self, text: str) -> str:
         """What a page sends: short and plain secrets, too, are replaced where they stand as a whole."""
         text = self.in_text(text)
-        return self._whole_words.sub(self._hide, text) if self._whole_words else text
+        return self._replace(self._whole_words, text)
 
     def in_console(self, text: str) -> str:
         """What a page writes to the console: as what it sends, and JSON by its members. A page may write what a field
@@ -145,6 +145,20 @@ class Secrets:
         host = parts.netloc.rpartition("@")[2]
         return urlunsplit((parts.scheme, host, self.in_request(parts.path), self._in_parameters(parts.query),
                            self._in_parameters(parts.fragment)))
+
+    def _replace(self, pattern: re.Pattern[str] | None, text: str) -> str:
+        """The text with the matches of a pattern of secrets replaced, in whatever way they are encoded."""
+        if pattern is None:
+            return text
+        text = pattern.sub(self._hide, text)
+        normalised = normalise(text)
+        parts, position = [], 0
+        for match in () if normalised.is_raw else pattern.finditer(normalised.text):
+            start, end = normalised.raw_span(*match.span())
+            if start >= position:
+                parts += [text[position:start], self._hide(match)]
+                position = end
+        return "".join([*parts, text[position:]]) if parts else text
 
     def _hide(self, match: re.Match[str]) -> str:
         """What stands instead of a secret that was found in a text."""
@@ -237,6 +251,7 @@ def _forms(value: str) -> set[str]:
     value = value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none elsewhere
     forms = {written, value, html.escape(value, quote=True), html.escape(value, quote=False), json.dumps(value)[1:-1],
              json.dumps(value, ensure_ascii=False)[1:-1], quote(value), quote(value, safe=""), quote_plus(value)}
+    forms |= {form for form in forms_in_normalised(value) if len(form) >= _FEWEST}
     if len(value) >= _DISTINCT:
         forms.add(base64.b64encode(value.encode()).decode().rstrip("="))
     return forms

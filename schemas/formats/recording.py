@@ -6,7 +6,7 @@ from marshmallow import fields, validate
 
 from schemas import limits
 from schemas.actors import ACTORS
-from schemas.secret_digests import LONGEST, MAX_DIGESTS, PRIME
+from schemas.shared import SECRET_DIGESTS
 
 from .network import browser_at_start
 from .parts import (
@@ -45,14 +45,14 @@ RECORDER_EVENTS = ("screenshot", "pause", "resume", "undo", "mhtml", "sleep")
 EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
 
 
-class SecretDigestSchema(Strict):
-    """A secret that was typed, told so that it can be found and not read (schemas/secret_digests.py)."""
+class SecretDigestsSchema(Strict):
+    """The secrets that were typed, by slow digests: they can be found, and not read (schemas/secret_digests.py)."""
 
     piece = "recording"
 
-    length = integer("bytes of it in UTF-8", validate=validate.Range(min=1, max=LONGEST))
-    sum = integer("a sum of its bytes, modulo 1048573", validate=validate.Range(min=0, max=PRIME - 1))
-    digest = string("PBKDF2-HMAC-SHA256 of it, 16 bytes", validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)"))
+    salt = string("random salt of this recording, 16 bytes", validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)"))
+    digests = listing(fields.String(validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)")),
+                      "scrypt of each value, 16 bytes, sorted", validate=validate.Length(1, SECRET_DIGESTS["most"]))
 
 
 class ProvenanceSchema(Strict):
@@ -76,9 +76,8 @@ def provenance() -> fields.Field[Any]:
 
 def secret_digests() -> fields.Field[Any]:
     """The field of that name, of recordings and packages."""
-    return listing(fields.Nested(SecretDigestSchema), "secrets that were typed, as told by SecretDigestSchema; exports "
-                   "look for them in all demonstrations; absent when none", required=False,
-                   validate=validate.Length(max=MAX_DIGESTS))
+    return nested(SecretDigestsSchema, "digests of secrets that were typed; exports search other demonstrations for "
+                  "them; absent when none", required=False)
 
 
 class RecordingSchema(Strict):

@@ -61,7 +61,7 @@ from .recordings import Provenance as Provenance
 from .recordings import Reaction as Reaction
 from .recordings import RecordingManifest as RecordingManifest
 from .recordings import Resource as Resource
-from .recordings import SecretDigest as SecretDigest
+from .recordings import SecretDigests as SecretDigests
 from .recordings import Size as Size
 from .recordings import State as State
 from .recordings import SuppliedInputs as SuppliedInputs

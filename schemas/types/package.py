@@ -5,7 +5,7 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 
 from typing import Any, NotRequired, TypedDict
 
-from .recordings import Box, Element, EventData, Point, Provenance, SecretDigest, Size
+from .recordings import Box, Element, EventData, Point, Provenance, SecretDigests, Size
 
 
 class PackageFile(TypedDict):
@@ -28,7 +28,7 @@ class PackageManifest(TypedDict):
     lines: int
     files: list[PackageFile]
     provenance: NotRequired[Provenance]
-    secret_digests: NotRequired[list[SecretDigest]]
+    secret_digests: NotRequired[SecretDigests]
 
 
 class FrameEntry(TypedDict):

@@ -85,14 +85,13 @@ class TableRow(TypedDict):
     clickable: bool
 
 
-class SecretDigest(TypedDict):
-    """SecretDigestSchema: A secret that was typed, told so that it can be found and not read
+class SecretDigests(TypedDict):
+    """SecretDigestsSchema: The secrets that were typed, by slow digests: they can be found, and not read
     (schemas/secret_digests.py).
     """
 
-    length: int
-    sum: int
-    digest: str
+    salt: str
+    digests: list[str]
 
 
 class Provenance(TypedDict):
@@ -125,7 +124,7 @@ class RecordingManifest(TypedDict):
     armed_late: NotRequired[bool]
     lost_values: NotRequired[int]
     console_left_out: NotRequired[int]
-    secret_digests: NotRequired[list[SecretDigest]]
+    secret_digests: NotRequired[SecretDigests]
 
 
 class EventData(TypedDict):

@@ -15,7 +15,7 @@ from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.storage.recordings import RecordingStore
 from pipeline import processing, refresh
-from pipeline.export import Source, export
+from pipeline.export import Source, export, secret_digests_of
 from pipeline.export.manifest import ManifestSchema, read_manifest
 from pipeline.turns import edits
 from pipeline.verify import verify
@@ -108,7 +108,7 @@ def say(utterance: str, name: str = "utterance") -> dict:
 def test_an_old_recording_is_read_processed_reviewed_and_exported(version_2, kept, tmp_path):
     before = {path: path.read_bytes() for path in kept.glob("*.json*")}
     recording = Recording(kept)
-    assert (recording.version, recording.manifest["version"], recording.task) == (1, 2, "Order two lamps")
+    assert (recording.version, recording.manifest["version"], recording.task) == (1, 3, "Order two lamps")
     assert recording.chat()[0]["utterance"] == "Two floor lamps, please" and recording.resources()
     assert verify(kept) == []
 
@@ -168,7 +168,7 @@ def test_a_database_with_edits_of_a_newer_version_says_so(kept, tmp_path, monkey
 def test_an_old_package_and_an_old_export_are_read(version_2, tmp_path, monkeypatch):
     assert receive(V1 / "package.zip", tmp_path / "received") == []
     received = Recording(tmp_path / "received")
-    assert received.manifest["task"] == "Order two lamps" and received.version == 2
+    assert received.manifest["task"] == "Order two lamps" and received.version == VERSIONS["demotape/recording"]
     monkeypatch.setitem(STEPS["export"], 1, renamed("left_out", "skipped"))
     told = ManifestSchema._declared_fields["left_out"]
     changed = fields.Dict(keys=told.key_field, values=told.value_field, required=True, data_key="skipped")
@@ -188,15 +188,32 @@ def test_a_recording_of_an_old_version_whose_recorder_was_killed_is_not_rewritte
 @pytest.mark.parametrize("file", ["recording.json", "demonstration.json", "processed.json"])
 def test_a_file_of_a_newer_version_is_named_with_what_to_do(kept, file):
     path = kept / file
-    path.write_text(path.read_text().replace('"version": 1', '"version": 2'))
+    content = json.loads(path.read_bytes())
+    newest = VERSIONS[content["format"]]
+    path.write_text(json.dumps(content | {"version": newest + 1}))
     if file == "processed.json":
         with pytest.raises(InputError, match="field version: 2 is newer .* pass --chat and --video as before"):
             refresh(kept)  # it may have been processed with a chat, which must not go without a word
         assert refresh(kept, without=("chat", "video"))[1]
         return
     [problem] = verify(kept)
-    assert re.fullmatch(re.escape(str(path)) + r": field version: 2 is newer than this demotape supports "
-                        r"\(demotape/\w+ up to version 1\); update demotape", problem)
+    assert re.fullmatch(re.escape(str(path)) + rf": field version: {newest + 1} is newer than this demotape supports "
+                        rf"\(demotape/\w+ up to version {newest}\); update demotape", problem)
+
+
+def test_digests_of_earlier_recordings_and_packages_are_ignored(kept, tmp_path):
+    weak = [{"length": 9, "sum": 17, "digest": "0" * 32}]
+    manifest = json.loads((kept / "recording.json").read_bytes()) | {"secret_digests": weak}
+    (kept / "recording.json").write_text(json.dumps(manifest))
+    assert "secret_digests" not in Recording(kept).manifest and secret_digests_of([Recording(kept)]) == ()
+    (kept / "recording.json").write_text(json.dumps(manifest | {"version": 2}))
+    with pytest.raises(InputError, match="field secret_digests"):
+        Recording(kept)
+
+    def older(entries):
+        entries["manifest.json"] = json.dumps(json.loads(entries["manifest.json"]) | {"secret_digests": weak}).encode()
+    assert receive(rewritten(Path(shutil.copy(V1 / "package.zip", tmp_path)), older), tmp_path / "received") == []
+    assert "secret_digests" not in Recording(tmp_path / "received").manifest
 
 
 def test_a_package_and_an_export_of_a_newer_version_are_named(tmp_path):
@@ -213,7 +230,7 @@ def test_a_package_and_an_export_of_a_newer_version_are_named(tmp_path):
 
 @pytest.mark.parametrize(("change", "words"), [
     ({"version": None}, "field version: Field may not be null"), ({"version": "1"}, "field version: Not a valid"),
-    ({"version": 0}, "field version: Must be equal to 1"), ({"version": True}, "field version"),
+    ({"version": 0}, "field version: Must be equal to 2"), ({"version": True}, "field version"),
     ({"format": "demotape/other", "version": 9}, "field format: Must be equal to demotape/recording"),
 ])
 def test_a_file_without_a_usable_version_is_refused_by_field(kept, change, words):

@@ -35,8 +35,8 @@ MADE: dict[tuple[str, str], str | bytes] = {
     ("pipeline/checks/chat.py", "f'\\\\b{wrong}\\\\b'"): r"\bteh\b",
     ("pipeline/checks/chat.py", "b'(?i)\\\\b' + word.encode() + b'\\\\b'"): rb"(?i)\bteh\b",
     ("pipeline/privacy/split.py", "_BETWEEN.join(map(_pattern, pieces))"): rb"4111\s*(?:<[^<>]*>\s*)+1111",
-    ("pipeline/privacy/redacting.py", "'|'.join(map(re.escape, alternatives))"): "ann@x.example|ann",
-    ("pipeline/privacy/redacting.py", "b'|'.join(map(re.escape, there))"): b"ann@x.example|ann",
+    ("pipeline/privacy/known_forms.py", "'|'.join(map(re.escape, forms))"): "ann@x.example|ann",
+    ("pipeline/privacy/known_forms.py", "b'|'.join(map(re.escape, there))"): b"ann@x.example|ann",
 }
 
 

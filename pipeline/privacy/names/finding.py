@@ -3,13 +3,23 @@
 from collections.abc import Callable, Iterable, Iterator
 
 from pipeline.pages.dom import Element
-from pipeline.privacy.finding import Span, merge_spans
+from pipeline.privacy.finding import Span, find_normalised, merge_spans
+from schemas.normalised_text import normalise
 
 from . import chinese, japanese, korean, labels, latin, postal
 
 
 def find(text: str) -> list[Span]:
     """Spans in order; none overlaps another. Needs the extra `names`; raises InputError without it (lists.versions)."""
+    normalised = normalise(text)
+    if normalised.is_raw:
+        return _find_plain(text)
+    # Some scripts are found by signs that normal form does not have: the text as it is counts, too.
+    spans = find_normalised(normalised, _find_plain(normalised.text))
+    return merge_spans(spans, [span for span in _find_plain(text) if not normalised.cuts_escape(span.start, span.end)])
+
+
+def _find_plain(text: str) -> list[Span]:
     spans: list[Span] = []
     for kind, finder in FINDERS:
         spans = merge_spans(spans, [Span(start, end, kind) for start, end in sorted(set(finder(text)), key=_sort_key)])

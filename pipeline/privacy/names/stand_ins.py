@@ -16,12 +16,14 @@ from urllib.parse import quote, unquote_plus
 
 import re2
 
+from schemas.normalised_text import normalise
+
 from . import lists
 from .words import AMBIGUOUS, NEVER, PARTICLES, TITLES
 
 _DIGITS = 6  # of the digest: sixteen million stand-ins
 _GAP = re.compile(r"[\s,._+·・＝-]+")
-_BETWEEN = rb"(?:[ \t\r\n._+,-]|\xc2\xa0|\xe3\x80\x80|%20|%2[Cc]|&nbsp;|&#160;){1,3}"
+_BETWEEN = rb"(?:[ \t\r\n._+,-]|\xc2\xa0|\xe3\x80\x80|\xe2\x80[\x80-\x8a\xaf]|%20|%2[Cc]|&nbsp;|&#160;){1,3}"
 _GROUP = 200  # names in one pattern
 _MEMORY = 128 << 20  # bytes that a pattern may take
 _ESCAPED = re.compile(rb"(?:%[0-9A-Fa-f]{2}|\\[nrt])$")
@@ -48,7 +50,7 @@ class StandIns:
 
 def words(value: str) -> tuple[str, ...]:
     """The words of a name or address, without case, accents, titles and what is escaped."""
-    plain = unicodedata.normalize("NFKD", unescape(unquote_plus(value)).casefold())
+    plain = unicodedata.normalize("NFKD", unescape(unquote_plus(normalise(value).text)).casefold())
     plain = unicodedata.normalize("NFC",
                                   "".join(character for character in plain if unicodedata.category(character) != "Mn"))
     parts = tuple(word for word in re.split(r"[\W_]+", plain) if word)

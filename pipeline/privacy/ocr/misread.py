@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from schemas.normalised_text import normalise
+
 _ERRORS = 0.2  # letters of a value that may be misread, as a share
 _SHORTEST = 4  # letters and digits: shorter values are found in anything
 _CONFUSABLE = str.maketrans("oilsbzg|!$", "0115829115")  # letters that are read for one another, each as one of them
@@ -21,7 +23,7 @@ class Values:
 
 def _plain(text: str) -> str:
     """Only letters and digits, those that look alike the same."""
-    return "".join(filter(str.isalnum, text.lower().translate(_CONFUSABLE)))
+    return "".join(filter(str.isalnum, normalise(text).text.lower().translate(_CONFUSABLE)))
 
 
 def _is_similar(value: str, line: str) -> bool:

@@ -2,8 +2,9 @@
 
 import pytest
 
+from pipeline.privacy.names.redaction import NameRedaction
 from pipeline.privacy.names.stand_ins import StandIns
-from pipeline.privacy.redacting import STAND_IN
+from pipeline.privacy.redacting import STAND_IN, Redactor
 
 WAYS = ("Ann Lee", "ANN LEE", "ann lee", "Lee, Ann", "Lee Ann", "ann.lee", "Ann\u00a0Lee", "ann_lee", "Ann%20Lee",
         "Ann+Lee", "Ann&nbsp;Lee")
@@ -57,3 +58,15 @@ def test_an_address_has_one_stand_in():
     of = StandIns("key").stand_in_for
     assert of("12 Main Street, Boulder", "address") == of("12 MAIN STREET Boulder", "address")
     assert of("12 Main Street", "address") != of("12 Main Street", "person")
+
+
+@pytest.mark.parametrize("written", [
+    "Margaret Hollo\xadway", "Margaret\u202fHolloway", "Ｍａｒｇａｒｅｔ Ｈｏｌｌｏｗａｙ", "Margaret Hollow\\u0061y",
+    "M&#97;rgaret Holloway"])
+def test_a_name_in_another_spelling_is_the_same_person(written):
+    names = NameRedaction("key")
+    [(value, kind)] = names.in_texts([f"Dear {written},"])
+    assert (value, kind) == (written, "person")
+    assert names.stand_in_for(value, kind) == names.stand_in_for("Margaret Holloway", "person")
+    known = Redactor({}, names=names).knowing([f"Dear {written},"])
+    assert known.text(f"Dear {written},") == f"Dear {names.stand_in_for('Margaret Holloway', 'person')},"
