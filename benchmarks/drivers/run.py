@@ -4,9 +4,10 @@
 
 A scripted model performs the same actions on a local application of two origins (form, list, date, range, radio,
 upload, frame, shadow root, dialog, drag, back) by each driver, in a browser to which the recorder is connected before
-the first page (early) or after it has loaded (late). The npm packages are installed in `--packages`, by default in a
-temporary folder. Prints, for each driver, actions, recall, the share of right values, and turns that nobody did;
-missing actions are listed beside checks of the kind `unexplained-change`. Exit code 1 where a figure is below 0.99.
+the first page (early) or after it has loaded (late). The model of browser-use and of Stagehand is an endpoint on
+loopback. Packages are installed in `--packages`, by default in a temporary folder. Prints, for each driver, actions,
+recall, the share of right values, and turns that nobody did; missing actions are listed beside checks of the kind
+`unexplained-change`. Exit code 1 where a figure is below 0.99.
 """
 
 import argparse
@@ -32,10 +33,13 @@ from .mcp_client import McpServer, chrome_devtools_mcp, playwright_mcp
 from .playwright_driver import drive
 from .scoring import Score, score
 from .script import SCRIPT, Action
+from .scripted_model import BrowserUseAnswers, StagehandAnswers, serve_model
 from .site import application
 
-_PACKAGES = ("puppeteer-core@24.43.1", "@playwright/mcp@0.0.83", "chrome-devtools-mcp@1.11.0")
+_PACKAGES = ("puppeteer-core@24.43.1", "@playwright/mcp@0.0.83", "chrome-devtools-mcp@1.11.0",
+             "@browserbasehq/stagehand@3.7.3")
 _SELENIUM = ("selenium==4.51.0",)
+_BROWSER_USE = ("browser-use==0.13.14",)
 _PROGRAMS = Path(__file__).parents[1] / "driver_programs"
 _MCP_SERVERS = {"playwright-mcp": "node_modules/@playwright/mcp/cli.js",
                 "chrome-devtools-mcp": "node_modules/chrome-devtools-mcp/build/src/bin/chrome-devtools-mcp.js"}
@@ -52,14 +56,24 @@ async def _by_playwright(address: str, site: str, folder: Path, page: Page) -> l
     return await drive(page, site, SCRIPT, folder)
 
 
-def _by_program(command: str, program: str, packages: Path) -> Driver:
+def _by_program(command: str, program: str, packages: Path, *more: str) -> Driver:
     async def perform(address: str, site: str, folder: Path, page: Page) -> list[Action]:
         script = folder / "script.json"
         script.write_text(json.dumps(_actions(site, folder)))
         process_ = await asyncio.create_subprocess_exec(command, str(_PROGRAMS / program), address, site, str(script),
-                                                        cwd=packages, stdout=subprocess.PIPE)
+                                                        *more, cwd=packages, stdout=subprocess.PIPE)
         output, _ = await process_.communicate()
         return _done([json.loads(line) for line in output.splitlines() if line.startswith(b"{")])
+    return perform
+
+
+def _by_agent(command: str, program: str, packages: Path) -> Driver:
+    """A program that asks a model for each action."""
+    async def perform(address: str, site: str, folder: Path, page: Page) -> list[Action]:
+        values = [action["value"] for action in _actions(site, folder)]
+        answers = StagehandAnswers() if program.endswith(".mjs") else BrowserUseAnswers(values)
+        with serve_model(answers) as model:
+            return await _by_program(command, program, packages, model)(address, site, folder, page)
     return perform
 
 
@@ -137,7 +151,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         packages = (options.packages or Path(temporary) / "packages").absolute()
         packages.mkdir(parents=True, exist_ok=True)
-        if not (packages / "node_modules/puppeteer-core").exists():
+        if not (packages / "node_modules/@browserbasehq/stagehand").exists():
             subprocess.run(["npm", "install", "--silent", "--no-save", *_PACKAGES], cwd=packages, check=True)
         drivers: dict[str, Driver] = {
             "playwright": _by_playwright, "puppeteer": _by_program("node", "puppeteer.mjs", packages),
@@ -147,6 +161,9 @@ def main() -> None:
             drivers["selenium"] = _by_program(str(python), "selenium_driver.py", packages)
         else:
             print("selenium is left out: there is no chromedriver, as of the Debian package chromium-driver")
+        drivers["stagehand"] = _by_agent("node", "stagehand.mjs", packages)
+        python = environment(packages / "browser_use", _BROWSER_USE)
+        drivers["browser-use"] = _by_agent(str(python), "browser_use_driver.py", packages)
         reached = True
         for name, driver in drivers.items():
             for attach in ("early", "late") if options.attach == "both" else (options.attach,):
