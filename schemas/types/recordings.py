@@ -345,6 +345,7 @@ class Demonstration(TypedDict):
     recording: str
     task: str
     turns: list[Turn]
+    unexplained_changes: NotRequired[int]
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
     outcome: NotRequired[Outcome]
