@@ -65,7 +65,7 @@ class _Restoring:
             if event["type"] == "navigate" and event["data"]["transition"] in _RESTORING:
                 self._navigations.setdefault(event["tab"], []).append(event["time"])
         self._appeared: dict[str, float] = {}  # uid -> time of the first state with it
-        self._held: dict[tuple[int, str, str, str, str], float] = {}  # tab, control, value -> time of its first state
+        self._had: dict[tuple[int, str, str, str, str], float] = {}  # tab, control, value -> time
 
     def note(self, state: State, turn: BrowserTurn) -> None:
         """Note what the controls of the state before a turn hold, and what the turn sets; turns in order of time."""
@@ -74,17 +74,17 @@ class _Restoring:
         controls, when = self._material.controls(state["dom"]), turn["timestamp"]
         for uid, control in controls.items():
             self._appeared.setdefault(uid, when)
-            self._held.setdefault(_key(state["tab"], control), when)
+            self._had.setdefault(_key(state["tab"], control), when)
         if turn["element"] and turn["element"]["uid"] in controls:
             control = controls[turn["element"]["uid"]]
             for value in _values_set(turn):
-                self._held.setdefault(_key(state["tab"], replace(control, value=value)), when)
+                self._had.setdefault(_key(state["tab"], replace(control, value=value)), when)
 
     def has_restored(self, uid: str, control: Control, tab: int) -> bool:
         """Whether a control that came with such a navigation has a value that the same field had before it."""
-        held = self._held.get(_key(tab, control))
+        earliest = self._had.get(_key(tab, control))
         appeared = self._appeared.get(uid, math.inf)
-        return held is not None and any(held < when < appeared for when in self._navigations.get(tab, ()))
+        return earliest is not None and any(earliest < when < appeared for when in self._navigations.get(tab, ()))
 
 
 def _key(tab: int, control: Control) -> tuple[int, str, str, str, str]:

@@ -232,7 +232,7 @@ class SuppliedInputsSchema(Strict):
 
 
 class ProcessedSchema(Strict):
-    """processed.json: what the demonstration beside it was made from, so that it is made again only when need be."""
+    """processed.json: the inputs of the demonstration, which is made again only if they change."""
 
     piece = "processed"
 

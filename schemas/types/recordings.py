@@ -362,9 +362,7 @@ class SuppliedInputs(TypedDict):
 
 
 class Processed(TypedDict):
-    """ProcessedSchema: processed.json: what the demonstration beside it was made from, so that it is made again
-    only when need be.
-    """
+    """ProcessedSchema: processed.json: the inputs of the demonstration, which is made again only if they change."""
 
     format: str
     version: int
