@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from schemas.types.recordings import BrowserTurn, State
@@ -19,7 +19,7 @@ def unexplained_change(material: Material) -> Iterator[Finding]:
 
     A script has set them: a driver's, whose action is missing, or the page's. The states before the actions hold the
     evidence, and the one at the end of the recording. Ignored are controls that nobody can set, lists whose options
-    have changed, fields that a page may have emptied when they were sent, and values that were restored after a step
+    have changed, fields that a page may have emptied because it sent them, and values that were restored after a step
     through the history or a reload.
     """
     for findings in _by_state(material):
@@ -99,19 +99,48 @@ def _findings(material: Material, restoring: _Restoring, first: int, end: int, a
     if not state or not state["dom"] or not after["dom"] or state["dom"] == after["dom"]:
         return
     old, new = material.controls(state["dom"]), material.controls(after["dom"])
-    for uid in _changed(old, new):
+    changed = list(_changed(old, new))
+    sent = _fields_sent(material, first, [uid for uid in changed if not new[uid].value])
+    for uid in changed:
         control = new[uid]
         nearby = [*material.actions[first:end], reported]
         if any(_has_set(turn, uid, control.value) for turn in material.actions[:first]):
             continue  # a state of several frames may show late what was done in one of them
         if restoring.has_restored(uid, control, after["tab"]):
             continue
-        was_sent = not control.value and material.actions[first]["intent"] in _SENDS
-        if not was_sent and not _is_explained(control, uid, nearby, {old[uid].group, control.group}):
+        if uid not in sent and not _is_explained(control, uid, nearby, {old[uid].group, control.group}):
             name = f"“{control.name[:_MAX_NAME_CHARS]}”" if control.name else f"a control ({control.kind})"
             yield Finding(reported["id"], "unexplained-change",
                           f"The value of {name} has changed before this action, but no action set it: a script of a "
                           "driver or of the page did.")
+
+
+def _fields_sent(material: Material, first: int, emptied: list[str]) -> set[str]:
+    """Of the fields that are empty after action `first`, those that the page may have emptied because it sent them: in
+    the same frames, after a submit, a key in one of them, or the first click since one of them was filled in."""
+    action = material.actions[first]
+    if action["intent"] not in _SENDS or not action["element"]:
+        return set()
+    group = _frame_group(action["element"]["uid"])
+    fields = {uid for uid in emptied if _frame_group(uid) == group}
+    is_submit = action["intent"] == "submit" or any(
+        seq in material.events and material.events[seq]["type"] == "submit" for seq in action["events"])
+    return fields if is_submit or not fields.isdisjoint(_recent_targets(material.actions, first)) else set()
+
+
+def _recent_targets(actions: Sequence[BrowserTurn], index: int) -> Iterator[str]:
+    """Elements of an action and of those before it, back to the last one that may have sent something."""
+    for position in range(index, -1, -1):
+        element = actions[position]["element"]
+        if position < index and actions[position]["intent"] in _SENDS:
+            return
+        if element:
+            yield element["uid"]
+
+
+def _frame_group(uid: str) -> str:
+    """The frame group of an element: frames that have access to each other."""
+    return uid.rpartition("-")[0]
 
 
 def _has_set(turn: BrowserTurn, uid: str, value: str) -> bool:

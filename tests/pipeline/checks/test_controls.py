@@ -56,6 +56,21 @@ def test_what_a_script_sets_is_not(recording_browser, site):
     assert "“Name”" in reasons[0]
 
 
+def test_a_field_that_is_emptied_after_any_click_is_not(recording_browser, site):
+    """A driver has emptied it by script, without an event, as Puppeteer does: the page had sent nothing."""
+    frame = f"<iframe src='{site.other_origin}/frame'></iframe>"
+    site.pages |= {"/": PAGE + frame, "/frame": "<button id=pay>Pay</button>"}
+
+    async def user_actions(page):
+        await page.fill("#name", "Ann")
+        for where in (page, page, page.frame_locator("iframe"), page):
+            await where.locator("#send, #pay").click()
+            if where is not page:
+                await page.evaluate("document.querySelector('#name').value = ''")
+
+    assert len(unexplained(recording_browser.record(user_actions, url=site.origin))) == 1
+
+
 @pytest.mark.parametrize("step", ["back", "reload"])
 def test_what_the_browser_restores_is_explained(recording_browser, site, step):
     """The values return in a later state of the page, as those of a frame that loads after it."""
