@@ -1,34 +1,39 @@
 """Is every action of a driver a turn, whichever framework drives?
 
-    python -m benchmarks.drivers [--only NAME] [--attach early|late|both] [--packages DIR] [--verbose]
+    python -m benchmarks.drivers [--only NAME] [--attach early|late|both] [--by recorder|command]
+        [--compare] [--packages DIR] [--verbose]
 
 A scripted model performs the same actions on a local application of two origins (form, list, date, range, radio,
 upload, frame, shadow root, dialog, drag, back) by each driver, in a browser to which the recorder is connected before
 the first page (early) or after it has loaded (late). The model of browser-use and of Stagehand is an endpoint on
 loopback. Packages are installed in `--packages`, by default in a temporary folder. Prints, for each driver, actions,
-recall, the share of right values, and turns that nobody did; missing actions are listed beside checks of the kind
-`unexplained-change`. Exit code 1 where a figure is below 0.99.
+recall, the shares of turns in order and of right values, and precision; missing actions are listed beside checks of
+the kind `unexplained-change`. With --compare, the recall of Playwright's trace and code generator in a session each.
+Exit code 1 where a figure of ours is below 0.99.
 """
 
 import argparse
 import asyncio
 import json
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import BrowserContext, Page, async_playwright
 
 from benchmarks.loaders import environment
 from pipeline import process
 from recorder import Recorder
 from recorder.browser.launching import launch_context
 
+from .comparison import PlaywrightRecorders, recall
 from .mcp_client import McpServer, chrome_devtools_mcp, playwright_mcp
 from .playwright_driver import drive
 from .scoring import Score, score
@@ -106,6 +111,42 @@ def _done(reports: Sequence[dict[str, Any]]) -> list[Action]:
 
 async def record(driver: Driver, folder: Path, late: bool) -> list[Action]:
     """Record a driver's session in `folder`/rec; returns what it did."""
+    async with (browser_with_site(folder, late) as (context, address, site, page),
+                Recorder(context, folder / "rec", "Order")):
+        return await driver(address, site + "/", folder, page)
+
+
+async def record_by_command(driver: Driver, folder: Path, late: bool) -> list[Action]:
+    """The same by `demotape record --connect`, whose last lines are printed."""
+    async with browser_with_site(folder, late) as (_, address, site, page):
+        command = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "demotape", "record", "--connect", address, "--out", str(folder / "rec"), "--task",
+            "Order", stdout=subprocess.PIPE)
+        assert command.stdout
+        while not (await command.stdout.readline()).startswith(b"Recording."):
+            if command.returncode is not None:
+                sys.exit("demotape record has ended")
+        done = await driver(address, site + "/", folder, page)
+        command.send_signal(signal.SIGINT)
+        output, _ = await command.communicate()
+        print(f"    demotape record: {' '.join(output.decode().split())}")
+        return done
+
+
+async def compare(driver: Driver, folder: Path) -> str:
+    """What Playwright's trace and its code generator record of a driver's session."""
+    async with browser_with_site(folder, late=False) as (context, address, site, page):
+        recorders = PlaywrightRecorders(context)
+        await recorders.begin()
+        done = await driver(address, site + "/", folder, page)
+        traced, generated = await recorders.end(folder)
+    return f"Playwright's trace: recall {recall(traced, done):.3f}; codegen: recall {recall(generated, done):.3f}"
+
+
+@asynccontextmanager
+async def browser_with_site(folder: Path, late: bool) -> AsyncIterator[tuple[BrowserContext, str, str, Page]]:
+    """A browser with a port for drivers: its context, its address, that of the application, and its page, which shows
+    the application if `late`."""
     site = application()
     (folder / "lamp.png").write_bytes(b"\x89PNG\r\n\x1a\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -121,23 +162,23 @@ async def record(driver: Driver, folder: Path, late: bool) -> list[Action]:
         page = context.pages[0] if context.pages else await context.new_page()
         if late:
             await page.goto(site.origin)
-        async with Recorder(context, folder / "rec", "Order"):
-            done = await driver(address, site.origin + "/", folder, page)
+        yield context, address, site.origin, page
         await browser.close()
     site.close()
-    return done
 
 
 def report(name: str, result: Score, verbose: bool) -> bool:
     """Print a driver's figures; returns whether they reach the goal."""
-    recall, values = result.matched / max(result.done, 1), result.right / max(result.matched, 1)
+    share, values = result.matched / max(result.done, 1), result.right / max(result.matched, 1)
     precision = result.matched / max(result.matched + len(result.wrong), 1)
-    print(f"{name:32} {result.done:3} actions  recall {recall:.3f}  values {values:.3f}  precision {precision:.3f}  "
+    order = result.matched / max(result.unordered, 1)
+    print(f"{name:32} {result.done:3} actions  recall {share:.3f}  order {order:.3f}  values {values:.3f}  "
+          f"precision {precision:.3f}  "
           f"unexplained {len(result.unexplained)}", flush=True)
     if verbose or result.missing or result.wrong or result.unexplained:
         print(f"    missing: {', '.join(result.missing) or 'none'}; nobody's: {', '.join(result.wrong) or 'none'}; "
               f"unexplained: {', '.join(result.unexplained) or 'none'}")
-    return min(recall, values, precision) >= _GOAL and result.done > 0
+    return min(share, order, values, precision) >= _GOAL and result.done > 0
 
 
 def main() -> None:
@@ -145,6 +186,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.drivers")
     parser.add_argument("--only", help="name of one driver")
     parser.add_argument("--attach", choices=("early", "late", "both"), default="both")
+    parser.add_argument("--by", choices=("recorder", "command"), default="recorder",
+                        help="record by the Recorder, or by `demotape record --connect`")
+    parser.add_argument("--compare", action="store_true", help="the same by Playwright's trace and code generator")
     parser.add_argument("--packages", type=Path, help="folder in which the npm packages are installed, or are to be")
     parser.add_argument("--verbose", action="store_true")
     options = parser.parse_args()
@@ -169,7 +213,10 @@ def main() -> None:
             for attach in ("early", "late") if options.attach == "both" else (options.attach,):
                 if options.only in (None, name):
                     folder = Path(tempfile.mkdtemp(dir=temporary))
-                    done = asyncio.run(record(driver, folder, attach == "late"))
+                    by = record_by_command if options.by == "command" else record
+                    done = asyncio.run(by(driver, folder, attach == "late"))
                     turns: Any = process(folder / "rec")["turns"]
                     reached &= report(f"{name}, {attach}", score(turns, done), options.verbose)
+            if options.compare and options.only in (None, name):
+                print(f"    {asyncio.run(compare(driver, Path(tempfile.mkdtemp(dir=temporary))))}", flush=True)
     sys.exit(not reached)
