@@ -1,7 +1,7 @@
 """Is every action of a driver a turn, whichever framework drives?
 
     python -m benchmarks.drivers [--only NAME] [--attach early|late|both] [--by recorder|command]
-        [--compare] [--packages DIR] [--verbose]
+        [--announce] [--compare] [--packages DIR] [--verbose]
 
 A scripted model performs the same actions on a local application of two origins (form, list, date, range, radio,
 upload, frame, shadow root, dialog, drag, back) by each driver, in a browser to which the recorder is connected before
@@ -15,6 +15,7 @@ Exit code 1 where a figure of ours is below 0.99.
 import argparse
 import asyncio
 import json
+import os
 import shutil
 import signal
 import socket
@@ -23,6 +24,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,10 @@ from playwright.async_api import BrowserContext, Page, async_playwright
 from benchmarks.loaders import environment
 from pipeline import process
 from recorder import Recorder
+from recorder.adapters.http import serve_actions
 from recorder.browser.launching import launch_context
 
+from .announcing import ANNOUNCEMENTS, announcing
 from .comparison import PlaywrightRecorders, recall
 from .mcp_client import McpServer, chrome_devtools_mcp, playwright_mcp
 from .playwright_driver import drive
@@ -92,7 +96,8 @@ def _by_mcp(name: str, packages: Path) -> Driver:
             await act(server, Action("open", "", "", site, "load", None), site)
             for index, action in enumerate(SCRIPT):
                 try:
-                    await act(server, action, _actions(site, folder)[index]["value"])
+                    async with announcing():
+                        await act(server, action, _actions(site, folder)[index]["value"])
                     reports.append({"done": index})
                 except (RuntimeError, TimeoutError) as error:
                     reports.append({"failed": index, "error": str(error)})
@@ -109,22 +114,28 @@ def _done(reports: Sequence[dict[str, Any]]) -> list[Action]:
     return [SCRIPT[report["done"]] for report in reports if "done" in report]
 
 
-async def record(driver: Driver, folder: Path, late: bool) -> list[Action]:
-    """Record a driver's session in `folder`/rec; returns what it did."""
+async def record(driver: Driver, folder: Path, late: bool, announced: bool = False) -> list[Action]:
+    """Record a driver's session in `folder`/rec; returns what it did. `announced`: it announces its actions, if it is
+    Puppeteer or an MCP server."""
     async with (browser_with_site(folder, late) as (context, address, site, page),
-                Recorder(context, folder / "rec", "Order")):
-        return await driver(address, site + "/", folder, page)
+                Recorder(context, folder / "rec", "Order") as recorder, serve_actions(recorder) as announcements):
+        if announced:
+            os.environ[ANNOUNCEMENTS] = announcements
+        try:
+            return await driver(address, site + "/", folder, page)
+        finally:
+            os.environ.pop(ANNOUNCEMENTS, None)
 
 
 async def record_by_command(driver: Driver, folder: Path, late: bool) -> list[Action]:
     """The same by `demotape record --connect`, whose last lines are printed."""
     async with browser_with_site(folder, late) as (_, address, site, page):
         command = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "demotape", "record", "--connect", address, "--out", str(folder / "rec"), "--task",
-            "Order", stdout=subprocess.PIPE)
+            Path(sys.executable).with_name("demotape"), "record", "--connect", address, "--out", str(folder / "rec"),
+            "--task", "Order", stdout=subprocess.PIPE)
         assert command.stdout
-        while not (await command.stdout.readline()).startswith(b"Recording."):
-            if command.returncode is not None:
+        while not (said := await command.stdout.readline()).startswith(b"Recording."):
+            if not said:
                 sys.exit("demotape record has ended")
         done = await driver(address, site + "/", folder, page)
         command.send_signal(signal.SIGINT)
@@ -188,6 +199,7 @@ def main() -> None:
     parser.add_argument("--attach", choices=("early", "late", "both"), default="both")
     parser.add_argument("--by", choices=("recorder", "command"), default="recorder",
                         help="record by the Recorder, or by `demotape record --connect`")
+    parser.add_argument("--announce", action="store_true", help="Puppeteer and MCP servers announce their actions")
     parser.add_argument("--compare", action="store_true", help="the same by Playwright's trace and code generator")
     parser.add_argument("--packages", type=Path, help="folder in which the npm packages are installed, or are to be")
     parser.add_argument("--verbose", action="store_true")
@@ -213,7 +225,7 @@ def main() -> None:
             for attach in ("early", "late") if options.attach == "both" else (options.attach,):
                 if options.only in (None, name):
                     folder = Path(tempfile.mkdtemp(dir=temporary))
-                    by = record_by_command if options.by == "command" else record
+                    by = record_by_command if options.by == "command" else partial(record, announced=options.announce)
                     done = asyncio.run(by(driver, folder, attach == "late"))
                     turns: Any = process(folder / "rec")["turns"]
                     reached &= report(f"{name}, {attach}", score(turns, done), options.verbose)

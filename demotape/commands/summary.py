@@ -65,7 +65,11 @@ def _unexplained_note(recording: "Recording") -> str:
     from pipeline.turns.folding import fold
 
     count, is_complete = count_unexplained_changes(Material(fold(recording.events), recording), _COUNT_LIMIT_S)
-    return f"{'' if is_complete else 'At least '}{count} unexplained changes"
+    return f"{'' if is_complete else 'At least '}{_unexplained(count)}"
+
+
+def _unexplained(count: int) -> str:
+    return f"{count} unexplained change{'' if count == 1 else 's'}"
 
 
 def loss_note(path: Path, *, of_lines: bool) -> str:
@@ -113,7 +117,7 @@ def processed_line(outcome) -> str:
     return (f"{outcome.path}: {sum(outcome.intents.values())} turns "
             f"({', '.join(f'{intent} {count}' for intent, count in counts)}), "
             f"{outcome.good_screenshots} of {outcome.screenshots} screenshots good, {outcome.checks} to look at, "
-            f"{outcome.unexplained_changes} unexplained changes"
+            f"{_unexplained(outcome.unexplained_changes)}"
             f"{_chat_note(*outcome.chat)}{loss_note(outcome.path, of_lines=outcome.has_lost_lines)}")
 
 
