@@ -50,6 +50,7 @@ class Outcome:
     screenshots: int = 0
     good_screenshots: int = 0
     checks: int = 0
+    unexplained_changes: int = 0
     chat: tuple[int, int | None] = (0, None)
     has_lost_lines: bool = False  # of its journal, which cannot be read
     complaints: tuple[str, ...] = ()  # about plug-ins, from whatever process did the work
@@ -122,7 +123,8 @@ def _work(job: Job) -> Outcome:
     intents = Counter(turn["intent"] if turn["type"] == "browser" else "say" for turn in turns)
     return Outcome(job.path, "done" if changed else "unchanged", intents=dict(intents), screenshots=len(states),
                    good_screenshots=sum(bool(state and state["screenshot_status"] == "good") for state in states),
-                   checks=sum(len(turn["checks"]) for turn in turns), chat=(intents["say"], before),
+                   checks=sum(len(turn["checks"]) for turn in turns),
+                   unexplained_changes=demonstration.get("unexplained_changes", 0), chat=(intents["say"], before),
                    has_lost_lines=any(check["kind"] == "lost-lines" for turn in turns for check in turn["checks"]))
 
 

@@ -24,7 +24,7 @@ FLOORS = {
     "recorder": (
         {"pictures", "priority"}, {"bitmaps"}, {"blobs"}, {"blob_store", "lost_blobs"}, {"blob_process"},
         {"reader", "writer", "privacy"},
-        {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control"},
+        {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control", "adapters"},
     ),
     "pipeline": (
         {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "console"},

@@ -29,9 +29,12 @@ const DOES = {
   press: async (action) => (await page.$(find(action))).press(action.value),
   back: async () => page.goBack(),
 };
+const announcements = process.env.DEMOTAPE_ANNOUNCEMENTS;
+const announce = async (method) => announcements && fetch(announcements, { method });
 for (const [index, action] of JSON.parse(readFileSync(script, "utf-8")).entries()) {
   try {
-    await DOES[action.kind](action);
+    await announce("POST");
+    await DOES[action.kind](action).finally(() => announce("DELETE"));
     console.log(JSON.stringify({ done: index }));
   } catch (error) {
     console.log(JSON.stringify({ failed: index, error: String(error).slice(0, 200) }));

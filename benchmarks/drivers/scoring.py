@@ -1,5 +1,6 @@
 """Compares turns with what a driver did: recall, precision, order and values."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +14,15 @@ _PREPARING = {"click", "press", "dblclick"}  # intents by which drivers give an 
 @dataclass(frozen=True)
 class Score:
     """`done`: actions; `matched`: of these with a turn in order; `right`: of these with the right value; `wrong`: turns
-    that nobody did; `missing`: actions without a turn; `unexplained`: checks of that kind."""
+    that nobody did; `missing`: actions without a turn; `unordered`: how many actions have a turn, whatever the order;
+    `unexplained`: checks of that kind."""
 
     done: int
     matched: int
     right: int
     wrong: list[str]
     missing: list[str]
+    unordered: int
     unexplained: list[str]
 
 
@@ -27,7 +30,7 @@ def score(turns: Sequence[dict[str, Any]], done: Sequence[Action]) -> Score:
     """Match turns with actions by the longest common subsequence of intent and element."""
     keys = [(action.intent, action.id if action.intent not in ("back", "submit") else "") for action in done]
     turn_keys = [(turn["intent"], _id(turn) if turn["intent"] not in ("back", "submit") else "") for turn in turns]
-    pairs = _common(keys, turn_keys)
+    pairs = common_pairs(keys, turn_keys)
     matched = dict(pairs)
     right = sum(done[first].expected in (None, _value(turns[second])) for first, second in pairs)
     used = set(matched.values())
@@ -36,14 +39,15 @@ def score(turns: Sequence[dict[str, Any]], done: Sequence[Action]) -> Score:
     missing = [f"{action.kind} {action.id}" for index, action in enumerate(done) if index not in matched]
     unexplained = [f"{check['reason'].partition(' has changed')[0]} before {_text(turn)}" for turn in turns
                    for check in turn["checks"] if check["kind"] == "unexplained-change"]
-    return Score(len(done), len(pairs), right, wrong, missing, unexplained)
+    unordered = (Counter(keys) & Counter(turn_keys)).total()
+    return Score(len(done), len(pairs), right, wrong, missing, unordered, unexplained)
 
 
 def _prepares(turn: dict[str, Any], done: Sequence[Action]) -> bool:
     return turn["intent"] in _PREPARING and any(action.id == _id(turn) and action.kind != "click" for action in done)
 
 
-def _common(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[int, int]]:
+def common_pairs(first: Sequence[Any], second: Sequence[Any]) -> list[tuple[int, int]]:
     """Index pairs of the longest common subsequence."""
     lengths = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]
     for row in range(len(first) - 1, -1, -1):

@@ -12,6 +12,9 @@ from schemas.types.recordings import Turn
 if TYPE_CHECKING:
     from pipeline.judging.figures import Figures
     from pipeline.ranker import Trained
+    from recorder import Recording
+
+_COUNT_LIMIT_S = 2.0  # seconds that counting unexplained changes may take at the end of a recording
 
 
 def folder_size(folder: Path) -> int:
@@ -53,7 +56,20 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
                   f"{f' ({frequent})' if frequent else ''}, {human_size(folder_size(directory))}: {directory}")
     for problem in problems:
         console.print(f"note: {problem}")
-    console.print(f"Next: demotape process {directory}")
+    console.print(f"{_unexplained_note(recording)}. Next: demotape process {directory}")
+
+
+def _unexplained_note(recording: "Recording") -> str:
+    """The number of changes that no action explains, counted for a short time at most."""
+    from pipeline.checks import Material, count_unexplained_changes
+    from pipeline.turns.folding import fold
+
+    count, is_complete = count_unexplained_changes(Material(fold(recording.events), recording), _COUNT_LIMIT_S)
+    return f"{'' if is_complete else 'At least '}{_unexplained(count)}"
+
+
+def _unexplained(count: int) -> str:
+    return f"{count} unexplained change{'' if count == 1 else 's'}"
 
 
 def loss_note(path: Path, *, of_lines: bool) -> str:
@@ -100,7 +116,8 @@ def processed_line(outcome) -> str:
     counts = sorted(outcome.intents.items(), key=lambda item: -item[1])
     return (f"{outcome.path}: {sum(outcome.intents.values())} turns "
             f"({', '.join(f'{intent} {count}' for intent, count in counts)}), "
-            f"{outcome.good_screenshots} of {outcome.screenshots} screenshots good, {outcome.checks} to look at"
+            f"{outcome.good_screenshots} of {outcome.screenshots} screenshots good, {outcome.checks} to look at, "
+            f"{_unexplained(outcome.unexplained_changes)}"
             f"{_chat_note(*outcome.chat)}{loss_note(outcome.path, of_lines=outcome.has_lost_lines)}")
 
 

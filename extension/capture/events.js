@@ -227,7 +227,7 @@ demotape.events = (function () {
   const SYNTHETIC = new Set(["click", "dblclick", "input", "change", "submit"]); // that announced actions may consist of
 
   const isDriversAction = (event) => demotape.driven?.isAction(event) ||
-    (demotape.driverActions?.isGoingOn() && SYNTHETIC.has(event.type));
+    (SYNTHETIC.has(event.type) && demotape.driverActions?.isPart());
 
   let scriptedClick = null; // what a script has clicked in this task: the browser's events of that are trusted
 
@@ -240,12 +240,14 @@ demotape.events = (function () {
     demotape.later(() => (scriptedClick = null), 0);
   }
 
+  const ACTING = new Set(["pointerdown", "keydown", "beforeinput", "drop", "wheel"]); // trusted input that a page may respond to
   const NO_ACTS = new Set(["pointermove", "keypress", "keyup", "compositionend", "focusin", "cancel"]);
 
   /** One listener for all; nothing that the page dispatches itself. */
   function onEvent(event) {
     if (event.type === "click" && !event.isTrusted) attempt(() => noteScriptedClick(targetOf(event), event));
     if (!event.isTrusted && !isDriversAction(event)) return;
+    if (event.isTrusted && ACTING.has(event.type)) attempt(() => demotape.driverActions?.onTrusted(event));
     if (event instanceof WheelEvent) scrolling.watch(event); // it may have been heard another way already
     if (demotape.firstListener?.isRepeated(event)) return;
     if (event.type === "pointermove") {

@@ -70,8 +70,8 @@ demotape.values = (function () {
   }
 
   /** A driver has announced an action and set a control without an event; `snapshot`: before that. */
-  function sendChange(control, snapshot) {
-    const event = { timeStamp: performance.now(), isTrusted: false };
+  function sendChange(control, snapshot, timeStamp) {
+    const event = { timeStamp, isTrusted: false };
     const shown = demotape.paintTracking.targetPainting(control, 0);
     demotape.shared.gesture = send("change", event, control, valueData(control), { snapshot, shown });
   }

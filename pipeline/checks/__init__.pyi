@@ -1,3 +1,4 @@
+from .controls import count_unexplained_changes as count_unexplained_changes
 from .finding import CHECKS as CHECKS
 from .finding import KINDS as KINDS
 from .finding import UNUSED_INTENT as UNUSED_INTENT

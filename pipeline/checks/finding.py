@@ -37,6 +37,7 @@ CHECKS: dict[str, Check] = {
     "privacy-in-page": Check(("personal-data",), privacy.in_page),
 }
 UNUSED_INTENT = "unused-intent"
+_UNEXPLAINED = "unexplained-change"
 KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
     "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
@@ -65,8 +66,10 @@ find = find_checks  # its name in earlier versions
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
-    """Pipeline stage: attach the checks to the turns, behind what earlier stages noted."""
+    """Pipeline stage: attach the checks to the turns, behind what earlier stages noted, and count unexplained changes.
+    """
     turns = demonstration["turns"]
     checks_by_turn = find_checks(Material(turns, context.recording))
-    return {**demonstration,
+    unexplained = sum(check["kind"] == _UNEXPLAINED for checks in checks_by_turn.values() for check in checks)
+    return {**demonstration, "unexplained_changes": unexplained,
             "turns": [turn | {"checks": turn["checks"] + checks_by_turn.get(turn["id"], [])} for turn in turns]}

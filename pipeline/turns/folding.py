@@ -74,11 +74,15 @@ def _without_text_changes(gesture: Gesture, drafts: list[Draft]) -> Gesture | No
 
 
 def _typing_ended_by(event: Event, drafts: list[Draft]) -> Draft | None:
-    """The last typing in the text field that an event reports a `change` of; None when it is no such event."""
+    """The last typing in the text field that an event reports a `change` of; None when it is no such event, or that of
+    a driver which has set another value by script, such as Selenium's `clear`."""
     if event["type"] != "change" or control_kind(event["target"]) != "text":
         return None
     field_uid = uid_of(event["target"])
-    return next((draft for draft in reversed(drafts) if draft.intent == "textInput" and draft.uid == field_uid), None)
+    typing = next((draft for draft in reversed(drafts) if draft.intent == "textInput" and draft.uid == field_uid), None)
+    if typing and event.get("trusted") is False and not _is_same_text(typing.arguments["text"], event["data"]["value"]):
+        return None
+    return typing
 
 
 def _end_typing(typing: Draft, change: Event) -> None:

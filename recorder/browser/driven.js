@@ -31,6 +31,9 @@ demotape.driven = (function () {
   const isDriverOnStack = () =>
     !window.dispatchEvent(new CustomEvent("STACKS_EVENT", { cancelable: true, detail: insertsScripts ? "named" : "" }));
 
+  /** Whether a script of the page that has an address is on the stack. */
+  const isPageOnStack = () => !window.dispatchEvent(new CustomEvent("STACKS_EVENT", { cancelable: true, detail: "page" }));
+
   // Functions of a script that a page has inserted have no address, as those of a driver.
   let insertsScripts = false;
   const insertions = new MutationObserver((records) => {
@@ -60,5 +63,5 @@ demotape.driven = (function () {
   /** The recording has ended: no world needs to answer any more. */
   const end = () => void window.dispatchEvent(new CustomEvent("STACKS_EVENT", { detail: "end" }));
 
-  return { isAction, end, gestureOf, noteBegun, listen };
+  return { isAction, isPageOnStack, end, gestureOf, noteBegun, listen };
 })();

@@ -7,6 +7,7 @@
   if (globalThis.answersStacks) return; // made again for the same document
   globalThis.answersStacks = true;
   addEventListener("NAME", (event) => {
+    if (/** @type {CustomEvent} */ (event).detail === "page") return; // asked of the page's own world only
     const others = new Error().stack.split("\n").slice(2).filter((line) => !OURS.test(line));
     if (others.length) event.preventDefault();
   }, true);

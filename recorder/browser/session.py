@@ -3,8 +3,8 @@
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,16 @@ class Recorder:
             yield
         finally:
             await asyncio.gather(*(tab.announce(ACTION_ENDS) for tab in self._tabs))
+
+    @contextmanager
+    def action_from_thread(self) -> Iterator[None]:
+        """As `action`, for a driver that blocks its thread, which must not be that of the recorder's event loop."""
+        action = self.action()
+        asyncio.run_coroutine_threadsafe(action.__aenter__(), self._loop).result()
+        try:
+            yield
+        finally:
+            asyncio.run_coroutine_threadsafe(action.__aexit__(None, None, None), self._loop).result()
 
     async def idle_snapshot(self, tab: Tab) -> IdleSnapshot | None:
         """What a tab shows now; None when it does not tell."""

@@ -205,6 +205,9 @@ class DemonstrationSchema(Strict):
     recording = string("id of the recording that it was derived from")
     task = string("what the navigator was asked to do")
     turns = listing(TurnField(), "turns in order")
+    unexplained_changes = integer("controls whose value changed although no turn set it (check `unexplained-change`), "
+                                  "counted by `demotape process`; absent in other demonstrations", required=False,
+                                  validate=validate.Range(min=0))
     labels = said_by_labels()
     alignment = nested(AlignmentSchema, "how the external video lies on the recording's clock; absent without one",
                        required=False)
@@ -229,7 +232,7 @@ class SuppliedInputsSchema(Strict):
 
 
 class ProcessedSchema(Strict):
-    """processed.json: what the demonstration beside it was made from, so that it is made again only when need be."""
+    """processed.json: the inputs of the demonstration, which is made again only if they change."""
 
     piece = "processed"
 

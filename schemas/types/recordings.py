@@ -344,6 +344,7 @@ class Demonstration(TypedDict):
     recording: str
     task: str
     turns: list[Turn]
+    unexplained_changes: NotRequired[int]
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
     outcome: NotRequired[Outcome]
@@ -360,9 +361,7 @@ class SuppliedInputs(TypedDict):
 
 
 class Processed(TypedDict):
-    """ProcessedSchema: processed.json: what the demonstration beside it was made from, so that it is made again
-    only when need be.
-    """
+    """ProcessedSchema: processed.json: the inputs of the demonstration, which is made again only if they change."""
 
     format: str
     version: int

@@ -1,6 +1,8 @@
 """Controls whose new value no action explains: those that a script sets, and no others."""
 
-from pipeline.checks import Material, find_checks
+import pytest
+
+from pipeline.checks import Material, count_unexplained_changes, find_checks
 
 PAGE = """<!DOCTYPE html><title>Order</title><form onsubmit="event.preventDefault()"><input id=name placeholder=Name>
 <select id=town><option>Rome<option>Oslo</select><select id=street><option>A</select><input type=checkbox id=news>
@@ -52,3 +54,68 @@ def test_what_a_script_sets_is_not(recording_browser, site):
     reasons = unexplained(recording_browser.record(user_actions, url=site.origin))
     assert len(reasons) == len(scripts)
     assert "“Name”" in reasons[0]
+
+
+def test_a_field_that_is_emptied_after_any_click_is_not(recording_browser, site):
+    """A driver has emptied it by script, without an event, as Puppeteer does: the page had sent nothing."""
+    frame = f"<iframe src='{site.other_origin}/frame'></iframe>"
+    site.pages |= {"/": PAGE + frame, "/frame": "<button id=pay>Pay</button>"}
+
+    async def user_actions(page):
+        await page.fill("#name", "Ann")
+        for where in (page, page, page.frame_locator("iframe"), page):
+            await where.locator("#send, #pay").click()
+            if where is not page:
+                await page.evaluate("document.querySelector('#name').value = ''")
+
+    assert len(unexplained(recording_browser.record(user_actions, url=site.origin))) == 1
+
+
+@pytest.mark.parametrize("step", ["back", "reload"])
+def test_what_the_browser_restores_is_explained(recording_browser, site, step):
+    """The values return in a later state of the page, as those of a frame that loads after it."""
+    frame = "<!DOCTYPE html><input id=city placeholder=City>"
+    site.pages |= {"/": f"<!DOCTYPE html><button id=go>Go</button><iframe src='{site.other_origin}/frame'></iframe>"
+                        "<a href=/next>Next</a>", "/frame": frame, "/next": "<!DOCTYPE html><button id=ok>OK</button>"}
+
+    async def user_actions(page):
+        city = page.frame_locator("iframe").locator("#city")
+        await city.fill("Rome")
+        await page.click("#go")
+        if step == "back":
+            await page.click("a")
+            await page.click("#ok")
+            await page.go_back()
+        else:
+            await page.reload()
+        await page.click("#go")  # before or after the frame shows the value
+        await city.evaluate("field => { field.value = 'Rome' }")  # a browser without a window may not restore it
+        await page.click("#go")
+        await page.click("#go")
+
+    assert unexplained(recording_browser.record(user_actions, url=site.origin)) == []
+
+
+@pytest.mark.parametrize("step", ["back", "reload"])
+def test_what_a_script_sets_after_a_step_is_not(recording_browser, site, step):
+    site.pages |= {"/": "<!DOCTYPE html><button id=go>Go</button><input id=city><a href=/next>Next</a>",
+                   "/next": "<!DOCTYPE html><button id=ok>OK</button>"}
+
+    async def user_actions(page):
+        await page.fill("#city", "Rome")
+        await page.click("#go")
+        if step == "back":
+            await page.click("a")
+            await page.click("#ok")
+            await page.go_back()
+        else:
+            await page.reload()
+        await page.click("#go")
+        await page.evaluate("() => { document.querySelector('#city').value = 'Oslo' }")
+        await page.click("#go")
+
+    session = recording_browser.record(user_actions, url=site.origin)
+    assert len(unexplained(session)) == 1
+    material = Material(session.turns, session.recording)
+    assert count_unexplained_changes(material, limit_s=60) == (1, True)
+    assert count_unexplained_changes(material, limit_s=-1)[1] is False

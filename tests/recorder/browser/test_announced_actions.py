@@ -1,11 +1,15 @@
 """What a driver's scripts do in the page's own world is an action if the driver announces it."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
 
 from pipeline.turns.folding import fold
 from recorder import Recorder, Recording
+from recorder.browser import launch
 from tests.support.samples.traps import line
 
 PAGE = """<!DOCTYPE html><title>Form</title><input id=name><select id=town><option>Rome<option>Oslo</select>
@@ -44,26 +48,102 @@ def test_announced_scripts_are_turns_with_the_state_before(recording_browser, si
     turns = [turn for turn in fold(recording.events) if turn["element"] and turn["element"]["tag"] != "select"]
     towns = [turn for turn in fold(recording.events) if turn["element"] and turn["element"]["tag"] == "select"]
     assert [line(turn) for turn in turns] == [said for said in SCRIPTS if "select" not in said]
-    assert "change select#town value='Oslo'" in map(line, towns)
+    assert [line(turn) for turn in towns] == ["change select#town value='Oslo'"]
     assert all(turn["trusted"] is False for turn in (*turns, *towns))
     assert b"gone" not in recording.blob(turns[-1]["state"]["dom"])
     assert b"Ann" not in recording.blob(turns[0]["state"]["dom"])
 
 
-def test_what_a_driver_evaluates_over_cdp_is_seen_without_announcement(recording_browser, site, tmp_path):
+CONTEXTS = ("first tab", "popup", "frame", "frame of another site", "frame in a frame")
+
+
+@pytest.fixture(params=["one process", "site isolation"])
+def browser_of_sites(request, recording_browser, tmp_path):
+    """A browser that has frames of other sites in the process of their page, or each in its own."""
+    if request.param == "one process":
+        yield recording_browser
+        return
+    playwright = recording_browser.run(async_playwright().start())
+    browser = recording_browser.run(launch(playwright, headless=True, arguments=["--site-per-process"]))
+    yield replace(recording_browser, browser=browser, folder=tmp_path)
+    recording_browser.run(browser.close())
+    recording_browser.run(playwright.stop())
+
+
+@pytest.mark.parametrize("context_name", CONTEXTS)
+def test_what_a_driver_evaluates_over_cdp_is_seen_without_announcement(browser_of_sites, site, context_name):
     """As Selenium's lists and clicks by script; what they set without an event is not."""
-    site.pages["/"] = PAGE
+    def frame_of(url):
+        return f"<iframe src='{url}' width=700 height=400></iframe>"
+
+    site.pages |= {"/form": PAGE, "/popup": "<a href=/form target=_blank>Open</a>", "/frame": frame_of("/form"),
+                   "/other": frame_of(f"{site.other_origin}/form"), "/outer": frame_of("/form"),
+                   "/nested": frame_of(f"{site.other_origin}/outer")}
+    start = dict(zip(CONTEXTS, ("/form", "/popup", "/frame", "/other", "/nested"), strict=True))[context_name]
     seen = [said for said in SCRIPTS if "select" in said or "news" in said or "click" in said]
 
     async def user_actions(page):
-        session = await page.context.new_cdp_session(page)
+        if context_name == "popup":
+            async with page.expect_popup() as opened:
+                await page.click("a")
+            page = await opened.value
+        frame = page.frames[-1]
+        await frame.wait_for_selector("#go")
+        evaluate = await evaluation_over_cdp(frame, "frame" in context_name)
         for script in SCRIPTS.values():
-            await session.send("Runtime.evaluate", {"expression": script})
+            await evaluate(script)
 
-    session = recording_browser.record(user_actions, url=site.origin)
-    turns = [turn for turn in session.turns if turn["element"]]
+    session = browser_of_sites.record(user_actions, url=site.origin + start)
+    turns = [turn for turn in session.turns if turn["element"] and turn["element"]["tag"] != "a"]
     assert [line(turn) for turn in turns] == seen
     assert all(turn["trusted"] is False for turn in turns)
+
+
+async def evaluation_over_cdp(frame, is_inner):
+    """A function that evaluates a script in a frame's world of the page over CDP, as Selenium and MCP servers do."""
+    session, holder = None, frame
+    while session is None:
+        try:
+            session = await frame.page.context.new_cdp_session(holder)
+        except PlaywrightError:  # it has no target of its own
+            holder = holder.parent_frame
+    worlds = []
+    session.on("Runtime.executionContextCreated", lambda event: worlds.append(event["context"]))
+    await session.send("Runtime.enable")
+    frames = [world for world in worlds if world["auxData"].get("isDefault")]
+    shown = [world for world in frames if await has_form(session, world["id"])]
+    assert len(shown) == 1 or not is_inner
+
+    async def evaluate(script):
+        await session.send("Runtime.evaluate", {"expression": script, "contextId": shown[0]["id"]})
+    return evaluate
+
+
+async def has_form(session, world):
+    answer = await session.send("Runtime.evaluate", {"expression": "Boolean(document.querySelector('#go'))",
+                                                     "contextId": world})
+    return answer["result"]["value"]
+
+
+def test_a_field_that_a_driver_empties_is_a_turn(recording_browser, site):
+    """As Selenium's `clear`: by script, with a `change`."""
+    site.pages["/"] = PAGE
+    clear = "(() => { const n = document.querySelector('#name'); n.focus(); n.value = '';" \
+            "n.dispatchEvent(new Event('change', { bubbles: true })); n.blur() })()"
+
+    async def user_actions(page):
+        session = await page.context.new_cdp_session(page)
+        await page.type("#name", "Ann")
+        await page.click("#go")
+        await session.send("Runtime.evaluate", {"expression": clear})
+        await page.click("#go")
+        await page.type("#name", "Bo")
+        await page.click("#go")
+
+    turns = [turn for turn in recording_browser.record(user_actions, url=site.origin).turns if turn["element"]]
+    said = [line(turn) for turn in turns if turn["element"]["tag"] == "input"]
+    assert said == ["textInput input#name text='Ann'", "textInput input#name text=''", "textInput input#name text='Bo'"]
+    assert [turn.get("trusted", True) for turn in turns if turn["intent"] == "textInput"] == [True, False, True]
 
 
 def test_scripts_that_a_page_inserts_are_no_turns(recording_browser, site, tmp_path):
