@@ -1,6 +1,7 @@
 # make demo   the whole way on a bundled site, then the review app
 # make test   the tests of every change, real browser included; within 10 minutes on two cores
 # make test-all   everything: every row of rotated tables, storms of kills and random input, all of it in Chromium
+# make audit   known vulnerabilities of the pinned packages, where a network is
 # make lint   style, types, prose
 # make translations   the review app's texts: the catalogues brought up to date with the sources, and compiled
 # make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
@@ -18,7 +19,7 @@ INDEX = "$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config g
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 say = { echo "setup: $(1)" >&2; exit 1; }
 
-.PHONY: setup setup-test demo test test-all test-failed lint translations extension clean
+.PHONY: setup setup-test demo test test-all test-failed audit lint translations extension clean
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
@@ -40,6 +41,12 @@ test-all: setup-test
 # What failed in the last run, once more, alone; what passes then is named as flaky.
 test-failed: setup-test
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m tests.support.rerun_failed
+
+# Known vulnerabilities of the pinned packages; needs a network with the databases of PyPI and npm.
+audit: setup
+	@$(PIP) pip-audit
+	@$(BIN)/pip-audit --requirement constraints.txt --disable-pip --no-deps
+	@npm audit
 
 lint: setup-test
 	@$(BIN)/ruff check .

@@ -1,5 +1,6 @@
 """The commands for who runs the review app: does all fit together, what can go, which jobs failed."""
 
+import os
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -9,7 +10,7 @@ import click
 from schemas import DemotapeError, limits
 from schemas.files import reason
 
-from .app_data import announce_creation, of_app, of_database, open_app
+from .app_data import announce_creation, of_app, of_database, open_app, open_database
 from .terminal import PATH, counted, errors, print_line, printable
 
 
@@ -34,6 +35,28 @@ def check(db: str | None, data: Path, blobs: str | None, endpoint_url: str | Non
     if missing:
         raise DemotapeError(f"{missing} recordings do not match the database; import them again, or restore them "
                             "from a backup")
+
+
+@admin.command("doctor")
+@click.option("--fix", is_flag=True, help="Fix what can be fixed by the command: permissions of files.")
+@of_database
+def doctor(fix: bool, db: str | None, data: Path) -> None:
+    """Examine the installation: permissions of files, accounts, secrets in command lines, open ports, versions of
+    libraries, free space. The exit code is 1 if something is unsafe."""
+    from demotape.doctor import examine
+
+    opened = open_database(db, data)
+    remaining = 0
+    for finding in examine(opened, data, hosts=os.environ.get("DEMOTAPE_HOSTS", ""),
+                           https=os.environ.get("DEMOTAPE_HTTPS") == "1"):
+        if fix and finding.mend:
+            finding.mend()
+        else:
+            remaining += 1
+        suffix = ("; fixed" if fix else "; fix it with --fix") if finding.mend else ""
+        print_line(printable(f"{finding.kind}: {finding.text}{suffix}"))
+    if remaining:
+        raise DemotapeError(f"{remaining} problem{'s' * (remaining != 1)} found, see above")
 
 
 @admin.command("clean")
