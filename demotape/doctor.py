@@ -1,4 +1,4 @@
-"""What is unsafe about an installation of the review app, and what can be mended at once."""
+"""Checks of an installation of the review app: permissions, accounts, command lines, ports, versions, disk space."""
 
 import importlib.metadata
 import os
