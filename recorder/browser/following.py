@@ -56,7 +56,8 @@ def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRe
 
 
 def follow_scripts(session: Session, tab: int, observer: TabObserver, spawn: Callable[[Coroutine], None]) -> None:
-    """Take the scripts of a service worker from its session: the browser fetches them before it tells of the network.
+    """Take the scripts of a worker that pages share from its session: the browser fetches them before it tells of the
+    network.
     """
     async def add_script(script: str, url: str, began: float) -> None:
         source = (await session.send("Debugger.getScriptSource", {"scriptId": script}))["scriptSource"]

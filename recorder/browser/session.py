@@ -289,6 +289,8 @@ class Recorder:
             await asyncio.wait_for(begun, _SETTLE)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
+        for tab in self._tabs:
+            tab.requests.end(self._builder.network.exchange)
         until = time.monotonic() + FRAME_DELAY
         while not self._builder.settled and time.monotonic() < until:
             await asyncio.sleep(0.02)

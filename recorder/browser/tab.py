@@ -49,7 +49,7 @@ class Tab(TabState):
         self._steer = steer  # obeys the keys that steer the recording
         self._token = token_hex(4)
         self._sessions: list[Session] = []  # of its page, then of frames in processes of their own
-        self._requests = OpenRequests()
+        self.requests = OpenRequests()
         self._worlds: dict[Session, set[int]] = {}  # where the capture script runs
         self._tasks: set[asyncio.Task] = set()
         self._owed: set[asyncio.Task] = set()  # those of them that the end of the recording waits for
@@ -109,9 +109,9 @@ class Tab(TabState):
 
     def follow(self, session: Session, *, worker: str = "") -> None:
         """Follow network and console of a page, of a frame in a process of its own, or of a kind of worker, if kept."""
-        follow(session, self.number, self._navigations.main_frame, self._requests, self._observer, self._spawn,
+        follow(session, self.number, self._navigations.main_frame, self.requests, self._observer, self._spawn,
                self._extras, lambda: self.facts["url"], worker=bool(worker))
-        if worker == "service_worker" and self._extras.replayable:
+        if worker in ("service_worker", "shared_worker") and self._extras.replayable:
             follow_scripts(session, self.number, self._observer, self._spawn)
 
     def leave(self, session: Session) -> None:

@@ -6,10 +6,12 @@ from urllib.parse import urldefrag
 from schemas.formats.network import RESOURCE_KINDS
 from schemas.types.network import Header
 
+from .body_text import text_of
 from .har import Exchange, is_text, sent
 from .secret_values import is_secret_name
 from .stand_ins import StandIns
 
+_CHARSET_LENGTH = 100
 _SHORT = 6  # characters of a cookie's value from which on it may be secret; shorter ones are flags and languages
 
 
@@ -17,17 +19,17 @@ def line(exchange: Exchange, secrets: StandIns) -> tuple[dict[str, Any], bytes |
     """The line of an exchange but its number, time and blobs; and what goes into these: what was sent, what came."""
     answer = exchange.response or {}
     kind = exchange.kind.lower()
-    answered = bool(answer) and not exchange.failure
     fields = {
         "duration": max(0.0, round((exchange.ended or exchange.began) - exchange.began, 4)),
         "tab": exchange.tab, "kind": kind if kind in RESOURCE_KINDS else "other", "top": exchange.top,
         "method": exchange.method, "url": secrets.in_address(urldefrag(exchange.url).url),
         "headers": headers(exchange.headers, secrets),
-        "status": answer.get("status", 0) if answered else 0, "status_text": answer.get("statusText", ""),
+        "status": answer.get("status", 0), "status_text": answer.get("statusText", ""),
         "answer_headers": headers(exchange.response_headers, secrets), "failure": exchange.failure,
         **({"seed": exchange.seed} if exchange.seed is not None else {}),
+        **({"charset": exchange.charset[:_CHARSET_LENGTH]} if exchange.charset is not None else {}),
     }
-    received = _content(exchange.body, answer.get("mimeType", ""), secrets) if answered else None
+    received = _content(exchange, answer.get("mimeType", ""), secrets) if answer else None
     return fields, _sent(exchange, secrets), received
 
 
@@ -85,14 +87,13 @@ def _sent(exchange: Exchange, secrets: StandIns) -> bytes | None:
         return sent(content.decode("latin-1"), kind, secrets).encode("latin-1", "replace")
 
 
-def _content(content: bytes | None, kind: str, secrets: StandIns) -> bytes | None:
+def _content(exchange: Exchange, kind: str, secrets: StandIns) -> bytes | None:
     """An answer's text without secrets, anything else as it is."""
-    if content is None or not is_text(kind):
-        return content
-    try:
-        return _as_bytes(secrets.in_body(content.decode(), kind, labels=True))
-    except UnicodeDecodeError:
-        return secrets.in_body(content.decode("latin-1"), kind, labels=True).encode("latin-1", "replace")
+    if exchange.body is None or not is_text(kind):
+        return exchange.body
+    text, codec = text_of(exchange.body, exchange.text_charset)
+    shown = secrets.in_body(text, kind, labels=True)
+    return exchange.body if shown == text else shown.encode(codec, "replace")
 
 
 def _as_bytes(text: str) -> bytes:

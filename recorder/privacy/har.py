@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from schemas.addresses import split_address
 from schemas.shared import REDACTED
 
+from .body_text import charset_of, text_of
 from .named_secrets import named_secrets
 from .secret_values import Secrets, is_secret_name
 
@@ -41,6 +42,14 @@ class Exchange:
     top: bool = False  # that frame is the tab's own
     posted_bytes: bytes | None = None  # the request's body, where it is no text
     seed: int | None = None  # of what is random in the document
+    charset: str | None = None  # in which the browser read `body`; None: `body` is text that it decoded, as UTF-8
+
+    @property
+    def text_charset(self) -> str:
+        """The charset of `body`: as the browser says, or else the header."""
+        if self.charset is None:
+            return "utf-8"
+        return self.charset or charset_of(_header(self.response_headers, "content-type"))
 
 
 def secrets_of(exchange: Exchange) -> Iterator[str]:
@@ -56,7 +65,7 @@ def secrets_of(exchange: Exchange) -> Iterator[str]:
     yield from named_secrets(exchange.posted or "", _header(exchange.headers, "content-type"))
     kind = (exchange.response or {}).get("mimeType", "")
     if exchange.body and is_text(kind):
-        yield from named_secrets(exchange.body.decode("utf-8", "replace"), kind)
+        yield from named_secrets(text_of(exchange.body, exchange.text_charset)[0], kind)
 
 
 def entry(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
@@ -114,7 +123,7 @@ def _response(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
     kind = answer.get("mimeType") or "x-unknown"
     content = {"size": len(exchange.body) if exchange.body is not None else 0, "mimeType": kind}
     if exchange.body is not None:
-        content |= _content(exchange.body, kind, secrets)
+        content |= _content(exchange.body, kind, exchange.text_charset, secrets)
     return {
         "status": answer.get("status", _UNKNOWN), "statusText": answer.get("statusText", ""),
         "httpVersion": _version(exchange), "headers": _headers(exchange.response_headers, secrets),
@@ -124,13 +133,14 @@ def _response(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
     }
 
 
-def _content(body: bytes, kind: str, secrets: Secrets) -> dict[str, Any]:
+def _content(body: bytes, kind: str, charset: str, secrets: Secrets) -> dict[str, Any]:
     """Text as text, without secrets; anything else in base64."""
     if is_text(kind):
-        try:
-            return {"text": secrets.in_body(body.decode(), kind, labels=True)}
-        except UnicodeDecodeError:
-            pass
+        text, codec = text_of(body, charset)
+        text = secrets.in_body(text, kind, labels=True)
+        if codec != "iso8859-1" and codec != "latin-1":
+            return {"text": text}
+        body = text.encode(codec, "replace")
     return {"text": base64.b64encode(body).decode(), "encoding": "base64"}
 
 

@@ -14,8 +14,9 @@ class Recorded:
 
     `number`: its place in the order of requests; `time`: seconds since the recording started. `answer` reads the
     content of the answer, unpacked (None when it is not there). `status` is 0 and `failure` says why when there was no
-    answer. `seed`: of what was random in a document; None when it is not known. `decoded`: text is UTF-8 here, whatever
-    its headers say, as the browser told it decoded. `duration`: seconds until all of the answer was there.
+    answer; with a status, why it ended early. `seed`: of what was random in a document; None when it is not known.
+    `decoded`: text is UTF-8 here, whatever its headers say, as the browser told it decoded; else `charset` is that in
+    which the browser read it, where that is known. `duration`: seconds until all of the answer was there.
     """
 
     number: int
@@ -34,6 +35,7 @@ class Recorded:
     tab: int = 1
     seed: int | None = None
     decoded: bool = True
+    charset: str = ""
     duration: float = 0.0
 
     @property

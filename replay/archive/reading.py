@@ -43,7 +43,8 @@ def _exchange(recording: Recording, number: int, line: Exchange) -> Recorded:
         number, line["time"], line["method"], line["url"], line["status"],
         partial(recording.blob, answer_body) if answer_body else _nothing, _headers(line["answer_headers"]),
         _headers(line["headers"]), recording.blob(body) if body else None, line["kind"], line["top"],
-        line["status_text"], line["failure"], line["tab"], line.get("seed"), duration=line["duration"])
+        line["status_text"], line["failure"], line["tab"], line.get("seed"), "charset" not in line,
+        line.get("charset", ""), line["duration"])
 
 
 def _nothing() -> bytes | None:

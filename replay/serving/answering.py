@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,9 @@ _LEFT_OUT = frozenset((
     "accept-ranges", "public-key-pins", "expect-ct",
 ))
 _NO_CONTENT = (204, 304)
+STILL_OPEN, _STOPPED = "open", "net::ERR_ABORTED"  # failures of an exchange
+_LENGTH_DIGITS = 15
+_READ_IN_PIECES = ("fetch", "xhr", "eventsource", "other")
 _DOCUMENTS = ("document", "iframe", "frame")
 _HEAD = re.compile(rb"<head(?:\s[^>]{0,2000})?>", re.I)
 _OPENING = re.compile(rb"\s*(?:<!doctype[^>]{0,500}>\s*)?(?:<html(?:\s[^>]{0,2000})?>)?", re.I)
@@ -29,13 +32,17 @@ _MISSING = b"demotape: this is not in the recording\n"
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes to the browser. `cut`: nothing does, the connection ends, as the recorded one did."""
+    """What goes to the browser. `cut`: the connection ends behind it, as the recorded one did, with status 0 before
+    anything; `stays_open`: nothing comes behind it, and the connection stays open. `length`: of what HEAD asks
+    about."""
 
     status: int
     headers: Headers = ()
     content: bytes = b""
     status_text: str = ""
     cut: bool = False
+    stays_open: bool = False
+    length: int | None = None
 
 
 def missing() -> Answer:
@@ -74,6 +81,9 @@ def answer(request: Request, match: Match, started: float) -> Answer:
     kind = header(headers, "content-type").lower()
     if exchange.decoded and is_text(kind):
         headers = tuple((name, _in_utf8(value) if name.lower() == "content-type" else value) for name, value in headers)
+    elif exchange.charset and is_text(kind) and "charset" not in kind:  # which the browser would have to guess again
+        headers = tuple((name, f"{value}; charset={exchange.charset}" if name.lower() == "content-type" else value)
+                        for name, value in headers)
     for recorded, actual in match.carried:
         if is_text(kind):
             content = content.replace(recorded.encode(), actual.encode())
@@ -82,7 +92,36 @@ def answer(request: Request, match: Match, started: float) -> Answer:
         script = page_script(began, exchange.seed if exchange.seed is not None else _seed_of(exchange.url))
         content, headers = _with_script(content, script), tuple(_admitting(headers, script))
     status = 200 if exchange.status == 304 and content else exchange.status
-    return _ranged(request, Answer(status, headers, b"" if status in _NO_CONTENT else content, exchange.status_text))
+    complete = Answer(status, headers, b"" if status in _NO_CONTENT else content, exchange.status_text,
+                   length=_length(exchange) if exchange.method == "HEAD" else None)
+    if exchange.failure and request.method != "HEAD" and not _is_all(exchange, content):
+        return _ended_early(exchange, complete)
+    return _ranged(request, complete)
+
+
+def _length(exchange: Recorded) -> int | None:
+    """How long an answer says that its content is, unpacked; None where it does not."""
+    length = header(exchange.answer_headers, "content-length")
+    packed = header(exchange.answer_headers, "content-encoding")
+    return int(length) if length.isdecimal() and len(length) <= _LENGTH_DIGITS and not packed else None
+
+
+def _is_all(exchange: Recorded, content: bytes) -> bool:
+    """Whether all of an answer came, though it is said to have ended early: as of one that nobody read."""
+    if exchange.status in _NO_CONTENT or exchange.method == "HEAD":
+        return True
+    return _length(exchange) == len(content)
+
+
+def _ended_early(exchange: Recorded, complete: Answer) -> Answer:
+    """What had come of an answer, and the end that it had: it was left open, the page stopped reading, or it broke."""
+    if exchange.failure == STILL_OPEN:
+        return replace(complete, stays_open=True)
+    if exchange.failure != _STOPPED:
+        return replace(complete, cut=True)
+    if exchange.kind in _DOCUMENTS or not complete.content:
+        return complete
+    return replace(complete, stays_open=exchange.kind in _READ_IN_PIECES, cut=exchange.kind not in _READ_IN_PIECES)
 
 
 def _in_utf8(kind: str) -> str:

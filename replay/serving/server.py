@@ -25,6 +25,7 @@ _MOST_LISTED = 10_000  # requests that were not recorded, by address
 _BODY = 128 << 20  # bytes that a browser may send at once
 _HEADS = 1 << 20  # bytes of a request's head
 _READ = 1 << 16
+_UNASSIGNED = "\x81\x8d\x8f\x90\x9d"  # bytes to which windows-1252 gives no letter
 _SECURE = ("https", "wss")
 _OF_PAGES = ("sec-fetch-mode", "referer", "origin", "upgrade-insecure-requests", "x-requested-with")
 
@@ -138,7 +139,7 @@ class ReplayServer:
                 await self._websocket(url, target, headers, reader, writer, connection.trailing_data[0])
                 return
             body = await _body(connection, reader)
-            await self._give(Request(method, url, headers, body or None), connection, writer)
+            await self._give(Request(method, url, headers, body or None), connection, reader, writer)
             if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
                 return
             connection.start_next_cycle()
@@ -157,7 +158,8 @@ class ReplayServer:
             return f"https://{host}" if port == "443" else f"https://{target}"
         return f"http://{host}" if port == "80" else f"http://{target}"
 
-    async def _give(self, request: Request, connection: h11.Connection, writer: asyncio.StreamWriter) -> None:
+    async def _give(self, request: Request, connection: h11.Connection, reader: asyncio.StreamReader,
+                    writer: asyncio.StreamWriter) -> None:
         self._active += 1
         self._last_activity = time.monotonic()
         try:
@@ -172,8 +174,8 @@ class ReplayServer:
                     self._active += 1
                 return
             answer = self.answer(request)
-            if answer.cut:
-                writer.transport.abort()
+            if answer.cut or answer.stays_open:
+                await self._give_part(answer, connection, reader, writer)
                 return
             head = h11.Response(status_code=answer.status, reason=answer.status_text[:100].encode("latin-1", "replace"),
                                 headers=_framed(answer))
@@ -185,6 +187,28 @@ class ReplayServer:
         finally:
             self._active -= 1
             self._last_activity = time.monotonic()
+
+    async def _give_part(self, answer: Answer, connection: h11.Connection, reader: asyncio.StreamReader,
+                         writer: asyncio.StreamWriter) -> None:
+        """Give what had come of an answer; then end the connection, or leave it open until the browser ends it."""
+        if answer.status:
+            head = h11.Response(status_code=answer.status, headers=[*_framed(answer, in_chunks=True)],
+                                reason=answer.status_text[:100].encode("latin-1", "replace"))
+            writer.write(connection.send(head) or b"")
+            if answer.content:
+                writer.write(connection.send(h11.Data(data=answer.content)) or b"")
+            await writer.drain()
+        if answer.stays_open:
+            self._active -= 1
+            try:
+                while await reader.read(_READ):
+                    pass
+            finally:
+                self._active += 1
+        elif answer.status:  # what was written goes out first
+            writer.close()
+        else:
+            writer.transport.abort()
 
     async def _websocket(self, url: str, target: str, headers: Headers, reader: asyncio.StreamReader,
                          writer: asyncio.StreamWriter, buffered: bytes) -> None:
@@ -241,18 +265,27 @@ def _is_of_a_page(request: Request) -> bool:
     return any(header(headers, name) for name in _OF_PAGES)
 
 
-def _framed(answer: Answer) -> list[tuple[bytes, bytes]]:
+def _header_bytes(value: str) -> bytes:
+    """A header's value as it came: browsers tell its bytes as letters of windows-1252, whatever they are in."""
+    return b"".join(bytes([ord(letter)]) if letter < "\x80" or letter in _UNASSIGNED else
+                    letter.encode("cp1252", "ignore") or letter.encode("utf-8", "replace") for letter in value)
+
+
+def _framed(answer: Answer, *, in_chunks: bool = False) -> list[tuple[bytes, bytes]]:
     """Headers as they go out: what HTTP cannot carry is left out."""
     headers = []
     for name, value in answer.headers:
         try:
-            pair = name.encode("ascii"), value.encode("latin-1", "replace").strip()
+            pair = name.encode("ascii"), _header_bytes(value).strip()
             h11.Response(status_code=200, headers=[pair])
         except (UnicodeEncodeError, h11.LocalProtocolError):
             continue
         headers.append(pair)
-    if answer.status not in (204, 304):
-        headers.append((b"Content-Length", str(len(answer.content)).encode()))
+    if in_chunks:
+        headers.append((b"Transfer-Encoding", b"chunked"))
+    elif answer.status not in (204, 304):
+        length = len(answer.content) if answer.length is None else answer.length
+        headers.append((b"Content-Length", str(length).encode()))
     return headers
 
 

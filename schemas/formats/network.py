@@ -41,7 +41,11 @@ class ExchangeSchema(Strict):
     answer_headers = listing(fields.Nested(HeaderSchema), "headers of the answer; secrets are stand-ins")
     answer_body = digest("blob: content of the answer, unpacked; null when there was none, or the browser did not keep "
                          "it", allow_none=True)
-    failure = string("why there is no answer, as the browser says; empty when there is one")
+    failure = string("why there is no answer (status 0), or why it ended early, as the browser says; `open`: it had "
+                     "not ended with the recording; empty when all of it came")
+    charset = string("the blob has the bytes that came, which the browser read in this charset (empty: it did not "
+                     "say); absent: text is in UTF-8 whatever the headers say", required=False,
+                     validate=validate.Length(max=100))
     seed = integer("seed of what was random in the document", required=False,
                    validate=validate.Range(min=0, max=2**32 - 1))
 

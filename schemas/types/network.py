@@ -31,6 +31,7 @@ class Exchange(TypedDict):
     answer_headers: list[Header]
     answer_body: str | None
     failure: str
+    charset: NotRequired[str]
     seed: NotRequired[int]
 
 

@@ -1,17 +1,47 @@
 """Records every request of a tab over CDP, for the HAR and for replays."""
 
+import asyncio
 import base64
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from recorder.building.recording_clock import Clock, as_if_never_set
 from recorder.devtools.sessions import ProtocolError, Session, body_of
+from recorder.privacy.body_text import bytes_of, charset_of
 from recorder.privacy.har import Exchange
 
 from .wire_headers import Hops
 
 Spawn = Callable[[Coroutine], None]
+STILL_OPEN = "open"  # the failure of an answer that had not ended with the recording
+_NOT_STREAMED = ("Image", "Media", "Font", "Preflight")  # whose bytes the browser gives as they are when it is asked
+_MAX_STREAMED_BYTES = 64 << 20  # of an answer that has not ended; beyond, the browser is asked for it at the end
+
+
+@dataclass
+class _Incoming:
+    """The bytes of an answer as they come. `begun`: is set once what came before it was followed is there; `complete`:
+    whether they are all that came so far."""
+
+    chunks: list[bytes] = field(default_factory=list)
+    size: int = 0
+    received: int = 0  # bytes that the browser counts
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    failed: bool = False
+
+    @property
+    def content(self) -> bytes | None:
+        """What came; None where some of it was missed."""
+        return None if self.failed or self.size != self.received else b"".join(self.chunks)
+
+    def add(self, chunk: bytes, *, first: bool = False) -> None:
+        self.chunks.insert(0, chunk) if first else self.chunks.append(chunk)
+        self.size += len(chunk)
+        if self.size > _MAX_STREAMED_BYTES:
+            self.chunks.clear()
+            self.failed = True
 
 
 class OpenRequests:
@@ -20,7 +50,17 @@ class OpenRequests:
 
     def __init__(self) -> None:
         self.by_id: dict[str, Exchange] = {}
+        self.incoming: dict[str, _Incoming] = {}
         self.hops = Hops()
+
+    def end(self, done: Callable[[Exchange], None]) -> None:
+        """The recording ends: call `done` with each exchange whose answer has begun, with what has come of it."""
+        for key, exchange in list(self.by_id.items()):
+            if exchange.response and exchange.kind not in _NOT_STREAMED:
+                del self.by_id[key]
+                exchange.failure = STILL_OPEN
+                _take_in(exchange, self.incoming.pop(key, None))
+                done(exchange)
 
 
 def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequests, done: Callable[[Exchange], None],
@@ -30,7 +70,7 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
     `main_frame`: the id of the tab's main frame; `requests`: those of the tab, shared by its sessions; `clock`: by
     which an exchange began.
     """
-    open_, hops = requests.by_id, requests.hops
+    open_, incoming, hops = requests.by_id, requests.incoming, requests.hops
 
     def sent(event: dict[str, Any]) -> None:
         request, key = event["request"], event["requestId"]
@@ -42,6 +82,7 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
             answered(redirected, event["redirectResponse"])
             hops.on_response(key, event.get("redirectHasExtraInfo", True))
             redirected.ended = event["timestamp"]
+            incoming.pop(key, None)
             done(redirected)
         exchange = Exchange(tab, request["method"], request["url"] + request.get("urlFragment", ""),
                             as_if_never_set(clock, event["wallTime"], "requests"), event["timestamp"],
@@ -52,6 +93,9 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
         exchange.top = exchange.document == main_frame
         exchange.posted_bytes = _posted_bytes(request)
         open_[key] = exchange
+        if exchange.kind not in _NOT_STREAMED:  # now, as a short answer ends before it could be asked for
+            incoming[key] = _Incoming()
+            spawn(follow_bytes(key, incoming[key]))
         if request.get("hasPostData") and exchange.posted is None:
             spawn(fetch_posted(key, exchange))
 
@@ -59,9 +103,26 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
         hops.on_request_headers(event["requestId"], event["headers"])
 
     def received(event: dict[str, Any]) -> None:
-        if event["requestId"] in open_:
-            answered(open_[event["requestId"]], event["response"])
-            hops.on_response(event["requestId"], event.get("hasExtraInfo", True))
+        key = event["requestId"]
+        if key in open_:
+            answered(open_[key], event["response"])
+            hops.on_response(key, event.get("hasExtraInfo", True))
+
+    def came(event: dict[str, Any]) -> None:
+        if arriving := incoming.get(event["requestId"]):
+            arriving.received += event["dataLength"]
+            if event.get("data"):
+                arriving.add(base64.b64decode(event["data"]))
+
+    async def follow_bytes(key: str, arriving: _Incoming) -> None:
+        """Have the browser tell the bytes of an answer as they come: at its end it has its text, decoded."""
+        try:
+            answer = await session.send("Network.streamResourceContent", {"requestId": key})
+            arriving.add(base64.b64decode(answer["bufferedData"]), first=True)
+        except ProtocolError:  # it has ended already
+            arriving.failed = True
+        finally:
+            arriving.begun.set()
 
     def received_headers(event: dict[str, Any]) -> None:
         hops.on_response_headers(event["requestId"], event["headers"])
@@ -72,24 +133,64 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
             spawn(fetch(event["requestId"], exchange))
 
     def failed(event: dict[str, Any]) -> None:
-        if exchange := open_.pop(event["requestId"], None):
+        key = event["requestId"]
+        if exchange := open_.pop(key, None):
             exchange.ended, exchange.failure = event["timestamp"], event["errorText"]
-            hops.on_failed(event["requestId"])
-            done(exchange)
+            hops.on_failed(key)
+            spawn(end_early(key, exchange))
+
+    async def end_early(key: str, exchange: Exchange) -> None:
+        """A failure that comes behind an answer is the end of that, and not the lack of one: nobody read it, the page
+        stopped reading, the connection broke."""
+        if exchange.response:
+            await take_in(key, exchange)
+        done(exchange)
 
     async def fetch_posted(key: str, exchange: Exchange) -> None:
         with suppress(ProtocolError):  # gone, or a body that the browser does not keep
-            exchange.posted = (await session.send("Network.getRequestPostData", {"requestId": key}))["postData"]
+            answer = await session.send("Network.getRequestPostData", {"requestId": key})
+            if answer.get("base64Encoded"):
+                exchange.posted_bytes = base64.b64decode(answer["postData"])
+            else:
+                exchange.posted = answer["postData"]
 
     async def fetch(key: str, exchange: Exchange) -> None:
-        with suppress(ProtocolError):  # the document was left before its body could be asked for
-            answer = await session.send("Network.getResponseBody", {"requestId": key})
-            exchange.body = body_of(answer)
+        await take_in(key, exchange)
         done(exchange)
+
+    async def take_in(key: str, exchange: Exchange) -> None:
+        """Have an exchange keep what came of its answer."""
+        arriving = incoming.pop(key, None)
+        if arriving:
+            await arriving.begun.wait()
+            _take_in(exchange, arriving)
+        if not exchange.body:  # nothing comes of what the browser has in its cache
+            with suppress(ProtocolError):  # the document was left before its body could be asked for
+                answer = await session.send("Network.getResponseBody", {"requestId": key})
+                _take_in_decoded(exchange, answer, arriving.received if arriving else None)
 
     return {"Network.requestWillBeSent": sent, "Network.requestWillBeSentExtraInfo": sent_headers,
             "Network.responseReceived": received, "Network.responseReceivedExtraInfo": received_headers,
-            "Network.loadingFinished": finished, "Network.loadingFailed": failed}
+            "Network.dataReceived": came, "Network.loadingFinished": finished, "Network.loadingFailed": failed}
+
+
+def _take_in(exchange: Exchange, arriving: _Incoming | None) -> None:
+    """Have an exchange keep the bytes that came of its answer, and the charset in which the browser reads them."""
+    if arriving and (content := arriving.content) is not None:
+        exchange.body = content
+        exchange.charset = str((exchange.response or {}).get("charset") or "").lower()
+
+
+def _take_in_decoded(exchange: Exchange, answer: dict[str, Any], size: int | None) -> None:
+    """Have an exchange keep what the browser has of its answer in the end: of text the bytes, where they are certain by
+    their number."""
+    exchange.body, exchange.charset = body_of(answer), None
+    if answer["base64Encoded"] or size is None:
+        return
+    declared = str((exchange.response or {}).get("charset") or "").lower()
+    header = next((value for name, value in exchange.response_headers.items() if name.lower() == "content-type"), "")
+    if encoded := bytes_of(answer["body"], size, declared, charset_of(header)):
+        exchange.body, exchange.charset = encoded[0], declared
 
 
 def answered(exchange: Exchange, response: dict[str, Any]) -> None:

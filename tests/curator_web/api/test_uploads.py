@@ -260,7 +260,7 @@ def test_user_add_tells_the_token_once(tmp_path):
     def add(*words):
         return CliRunner().invoke(main, ["user", "add", *words, "--data", str(tmp_path)])
 
-    done = add("ada", "--role", "annotator")
+    done = add("ada", "--role", "annotator", "--create")
     assert done.exit_code == 0
     token = done.stdout.strip().splitlines()[-1]
     db = open_database(default_db_url(tmp_path))
@@ -273,7 +273,7 @@ def test_user_add_tells_the_token_once(tmp_path):
 
 
 def test_import_takes_a_package(tmp_path, package):
-    words = ["import", str(tmp_path / "p.zip"), "--data", str(tmp_path / "data")]
+    words = ["import", "--create", str(tmp_path / "p.zip"), "--data", str(tmp_path / "data")]
     assert "imported" in CliRunner().invoke(main, words).stdout
     assert "already imported" in CliRunner().invoke(main, words).stdout
     (tmp_path / "p.zip").write_bytes(b"PK no")

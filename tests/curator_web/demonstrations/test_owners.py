@@ -225,7 +225,7 @@ def test_a_failing_renewal_changes_nothing_and_names_the_id(held, tmp_path):
 def test_the_command_line_says_what_it_did(tmp_path):
     words = ["--data", str(tmp_path / "data")]
     add_user_words = ["user", "add", "ann", "--role", "annotator", *words]
-    assert CliRunner().invoke(main, add_user_words).exit_code == 0
+    assert CliRunner().invoke(main, [*add_user_words, "--create"]).exit_code == 0
     told = [CliRunner().invoke(main, ["import", str(package(tmp_path, task)), *words]).stdout
             for task in ("One", "One", "Two")]
     assert [line.split(": ")[1].split(" (")[0] for line in told] == [

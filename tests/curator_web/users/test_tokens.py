@@ -166,7 +166,7 @@ def test_commands_see_to_users_and_tokens(tmp_path):
         done = CliRunner().invoke(main, ["user", *words, "--data", str(tmp_path)], input=given)
         assert done.exit_code == code, done.output
         return done.stdout
-    run("add", "ann", "--role", "annotator", "--password-stdin", given=f"{PASSWORD}\n")
+    run("add", "ann", "--role", "annotator", "--create", "--password-stdin", given=f"{PASSWORD}\n")
     token = run("token", "add", "ann", "laptop", "--days", "90").strip()
     app = create_app(data_dir=tmp_path)
     db = app.extensions["demotape"].db

@@ -121,7 +121,8 @@ def test_user_commands_take_the_password_from_standard_input(tmp_path):
     def run(*words, given=""):
         return CliRunner().invoke(main, ["user", *words, "--data", str(tmp_path)], input=given)
 
-    assert run("add", "ann", "--role", "annotator", "--password-stdin", given=f"{PASSWORD}\n").exit_code == 0
+    assert run("add", "ann", "--role", "annotator", "--create", "--password-stdin",
+               given=f"{PASSWORD}\n").exit_code == 0
     app = create_app(data_dir=tmp_path)
     assert signed_in(app, "ann").get("/").status_code == 200
     assert PASSWORD not in (tmp_path / "demotape.db").read_bytes().decode("latin-1")
