@@ -33,7 +33,7 @@ from .plugged import find_format, named
 from .running import FAULTS, Format, run
 from .selection import Selection, select
 from .sharding import ShardedFiles
-from .source import LeftOut, Options, Source, Summary, Tally, secret_digests_of
+from .source import LeftOut, Options, Source, Summary, Tally, leave_out_dropped, secret_digests_of
 from .splits import Group, LeakCheck, Rule
 from .states import ENCODINGS
 
@@ -117,6 +117,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
             if not_selected is not None:
                 opened.summary.not_selected = not_selected
             sources = select(sources, selection, rule, opened.summary.not_selected)
+        sources = leave_out_dropped(sources, opened.summary.not_selected)
         groups: list[Group] = []
         if rule.near_duplicates:
             from .near_duplicates import near_duplicates  # here, as datasketch is slow to import

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -85,6 +85,16 @@ class Source:
                 if not turn.get("dropped") and turn["id"] not in self.without]
         said = {turn["id"] for turn in selected if turn["type"] == "chat"}
         return [_answering(turn, said) for turn in selected]
+
+
+def leave_out_dropped(sources: Iterable[Source], not_selected: Counter[str]) -> Iterator[Source]:
+    """The sources without those whose turns were all dropped, which are counted."""
+    for source in sources:
+        turns = source.demonstration["turns"]
+        if turns and all(turn.get("dropped") for turn in turns):
+            not_selected["demonstration: all its turns are dropped"] += 1
+        else:
+            yield source
 
 
 def _answering(turn: Turn, said: Container[str]) -> Turn:
