@@ -45,8 +45,9 @@ class ReviewState:
 class Source:
     """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split.
 
-    `without`: ids of turns that are not selected (selection.py). `near_duplicate_of`: the id of the oldest of those
-    that it is nearly the same as (near_duplicates.py); empty where it is that, or like no other.
+    `recorded`: the demonstration of the whole recording before all edits, from which its split is decided; None where
+    no edits were made to it. `without`: ids of turns that are not selected (selection.py). `near_duplicate_of`: the id
+    of the oldest of those that it is nearly the same as (near_duplicates.py); empty where it is that, or like no other.
     """
 
     demonstration: Demonstration
@@ -56,6 +57,11 @@ class Source:
     review: ReviewState = ReviewState()
     without: frozenset[str] = frozenset()
     near_duplicate_of: str = ""
+    recorded: Demonstration | None = None
+
+    @property
+    def before_edits(self) -> Demonstration:
+        return self.recorded or self.demonstration
 
     @property
     def id(self) -> str:

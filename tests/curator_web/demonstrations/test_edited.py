@@ -7,6 +7,7 @@ from curator_web.db.models.core import Demonstration
 from curator_web.demonstrations.leases import leases
 from curator_web.demonstrations.library import library
 from curator_web.demonstrations.library.summary import displaced
+from curator_web.demonstrations.listing.comments import add_comment
 from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.errors import NotAllowed
 from pipeline.turns.edits import apply_edits
@@ -32,13 +33,18 @@ def test_moved_and_moved_back_is_not_edited(moves, expected):
 
 
 @pytest.fixture
-def db(tmp_path, db_url):
+def services(tmp_path, db_url):
     app = create_app(db_url, tmp_path / "data")
     add_people(app)
     services = app.extensions["demotape"]
     library.import_recording(services.db, services.store, make_recording(tmp_path))
-    yield services.db
+    yield services
     services.db.close()
+
+
+@pytest.fixture
+def db(services):
+    return services.db
 
 
 def end_lease(db) -> None:
@@ -75,3 +81,10 @@ def test_moved_back_is_counted_as_not_edited(db):
     assert library.listed(db, "rec-1").edited == 1
     say(db, "rec-1", ANN, {"op": "move", "turn": "t3", "after": "t2"})
     assert library.listed(db, "rec-1").edited == 0
+
+
+def test_an_import_keeps_a_demonstration_with_comments(db, services, tmp_path):
+    add_comment(db, "rec-1", ANN, "This line", turn="t5")
+    path = make_recording(tmp_path / "again", change=lambda turns: turns.insert(0, chat(9, "instructor", "Earlier")))
+    assert library.import_recording(db, services.store, path).outcome == "kept"
+    assert [turn["id"] for turn in library.current(db, "rec-1")["turns"]][0] == "t1"
