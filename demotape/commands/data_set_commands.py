@@ -72,6 +72,8 @@ PROBLEMS_SHOWN = 20  # of one path
 @click.option("--names", is_flag=True, help="Also redact names of persons and postal addresses.")
 @click.option("--release", metavar="NAME", help="Write a release with this name below DESTINATION; existing releases "
                                                 "are never replaced.")
+@click.option("--new-splits", is_flag=True, help="With --release: assign all splits by the rule again; by "
+                                                    "default those of the previous release are kept.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="Maximum size of a "
                                                                                                "shard in MiB.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel processes.")

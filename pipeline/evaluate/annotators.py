@@ -17,7 +17,8 @@ class Agreement:
 
     `intent_match`: share of all turns of both that are in both with the same intent (a turn that only one has counts
     as a disagreement). `element_iou`: mean IoU of the targets' boxes in turns that both have. `chrf`: mean chrF of
-    their texts. `matched`: turns that both have; `only_a`, `only_b`: turns that only one has.
+    their texts. What both lack, a box with an area or a text, is not compared; where nothing remains, the mean is 1.
+    `matched`: turns that both have; `only_a`, `only_b`: turns that only one has.
     """
 
     intent_match: float | None
@@ -39,10 +40,12 @@ def agreement(a: AgreementReport, b: AgreementReport) -> Agreement:
     ours, theirs = ([turn for turn in demonstration["turns"] if not turn.get("dropped")] for demonstration in (a, b))
     pairs = _pairs(ours, theirs)
     agreeing = sum(_intent(x) == _intent(y) for x, y in pairs)
-    boxes = [iou(_edges(x), _edges(y)) for x, y in pairs if x.get("element") or y.get("element")]
-    texts = [chrf(_text(x), _text(y)) for x, y in pairs if _text(x) is not None or _text(y) is not None]
+    boxes = [iou(_edges(x), _edges(y)) if _edges(x) or _edges(y) else None
+             for x, y in pairs if x.get("element") or y.get("element")]
+    texts = [_likeness(_text(x) or "", _text(y) or "") for x, y in pairs
+             if _text(x) is not None or _text(y) is not None]
     turns = len(ours) + len(theirs) - len(pairs)
-    return Agreement(_share(agreeing, turns), _share(sum(boxes), len(boxes)), _share(sum(texts), len(texts)),
+    return Agreement(_share(agreeing, turns), _mean(boxes), _mean(texts),
                      len(pairs), len(ours) - len(pairs), len(theirs) - len(pairs))
 
 
@@ -78,16 +81,34 @@ def _intent(turn: Turn) -> str:
 
 
 def _text(turn: Turn) -> str | None:
+    """The text of a turn, without the white space that chrF ignores; None where its action has none."""
     if turn["type"] == "chat":
-        return turn["utterance"]
-    return next((turn["arguments"][name] for name in _TEXTS if isinstance(turn["arguments"].get(name), str)), None)
+        return turn["utterance"].strip()
+    return next((turn["arguments"][name].strip() for name in _TEXTS if isinstance(turn["arguments"].get(name), str)),
+                None)
+
+
+def _likeness(first: str, second: str) -> float | None:
+    """chrF of two texts; None where both are empty."""
+    if not first and not second:
+        return None
+    return 1.0 if first == second else chrf(first, second)
 
 
 def _edges(turn: Turn) -> dict[str, float] | None:
+    """The target's box; None where there is none with an area."""
     element = turn["element"] if turn["type"] == "browser" else None
     box = element["bbox"] if element else None
-    return box and {"left": box["x"], "top": box["y"], "right": box["x"] + box["width"],
+    if not box or box["width"] <= 0 or box["height"] <= 0:
+        return None
+    return {"left": box["x"], "top": box["y"], "right": box["x"] + box["width"],
                     "bottom": box["y"] + box["height"]}
+
+
+def _mean(scores: list[float | None]) -> float | None:
+    """The mean of what could be compared; 1 where both lack it in all pairs, None without pairs."""
+    compared = [score for score in scores if score is not None]
+    return sum(compared) / len(compared) if compared else 1.0 if scores else None
 
 
 def _share(part: float, total: int) -> float | None:

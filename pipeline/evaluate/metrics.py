@@ -4,7 +4,7 @@ An action is `{"intent", "args", "element"}` with WebLINX's intents in lower cas
 top, right, bottom) and `uid`. A score is None where it does not apply.
 """
 
-from schemas.addresses import split_address
+from urllib.parse import urlsplit
 
 Action = dict
 
@@ -99,7 +99,7 @@ def _f1(a: set[str], b: set[str]) -> float:
 
 
 def _segments(url: str) -> set[str]:
-    parts = split_address(url)
+    parts = urlsplit(url)  # raises ValueError where the public implementation gives 0
     path = parts.path.strip("/")
     # As the public implementation: every leading w and dot of the host goes.
     return {parts.netloc.lstrip("www."), *(path.split("/") if path else [])}  # noqa: B005

@@ -33,7 +33,7 @@ from .plugged import find_format, named
 from .running import FAULTS, Format, run
 from .selection import Selection, select
 from .sharding import ShardedFiles
-from .source import LeftOut, Options, Source, Summary, Tally, secret_digests_of
+from .source import LeftOut, Options, Source, Summary, Tally, leave_out_dropped, secret_digests_of
 from .splits import Group, LeakCheck, Rule
 from .states import ENCODINGS
 
@@ -60,7 +60,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
            scheduler: str | None = None, limited: bool = False, endpoint_url: str | None = None,
            damaged: list[LeftOut] | None = None, selection: Selection | None = None,
-           not_selected: Counter[str] | None = None, release: str | None = None, **options: Any) -> Summary:
+           not_selected: Counter[str] | None = None, release: str | None = None, new_splits: bool = False,
+           **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
@@ -72,7 +73,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     `damaged`, which whoever makes the sources may add to meanwhile; without it, the first one raises. `selection`:
     which of them, and which turns; `not_selected` counts the others, and may hold what whoever makes the sources left
     out.
-    `release`: the name of a release, which is written below the destination and follows the last one there.
+    `release`: the name of a release, which is written below the destination and follows the last one there;
+    demonstrations keep the split that they have there, unless `new_splits` asks for those of the rule.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
     plugin, made_by = _format(format)
@@ -117,13 +119,15 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
             if not_selected is not None:
                 opened.summary.not_selected = not_selected
             sources = select(sources, selection, rule, opened.summary.not_selected)
+        sources = leave_out_dropped(sources, opened.summary.not_selected)
         groups: list[Group] = []
         if rule.near_duplicates:
             from .near_duplicates import near_duplicates  # here, as datasketch is slow to import
 
             spooled = open_.enter_context(SpooledSources())
             groups, sources = near_duplicates(spooled.spool(sources), rule), spooled
-        leaks = LeakCheck(rule, groups)
+        released = {} if new_splits or before is None else _released_splits(before, endpoint_url)
+        leaks = LeakCheck(rule, groups, released)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
         run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
             progress=progress or (lambda name: None), faults=faults)
@@ -161,3 +165,9 @@ def open_destination(destination: Path | str, format: str, endpoint_url: str | N
     if endpoint_url:
         raise InputError(f"{destination}: --endpoint-url requires an address of the form s3://bucket/prefix")
     return Folder(destination, format, before)
+
+
+def _released_splits(location: Path | str, endpoint_url: str | None) -> dict[str, str]:
+    """The split of each demonstration of a release; raises InputError when it cannot be read."""
+    return {entry["id"]: entry["split"] for entry in releases.read_export(location, endpoint_url)["demonstrations"]
+            if "split" in entry}

@@ -94,7 +94,7 @@ class ManifestSchema(Strict):
     selection = fields.Dict(keys=fields.String(), required=False, metadata={
         "description": "what was asked for, by field; absent when all was"})
     not_selected = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, metadata={
-        "description": "demonstrations and turns that were not asked for, by reason; absent without a selection"})
+        "description": "demonstrations and turns that were not asked for, by reason; absent if there are none"})
     files = listing(fields.Nested(FileSchema), "every other file")
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
 

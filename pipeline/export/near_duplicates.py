@@ -32,6 +32,7 @@ class _Member:
     recorded: datetime
     id: str
     facts: Facts
+    recording: str
 
 
 class _Groups:
@@ -125,7 +126,8 @@ def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
     members: list[_Member] = []
     for source in sources:
         facts, number = rule.facts(source), groups.add()
-        members.append(_Member(source.recording.manifest["started_at"], source.id, facts))
+        members.append(_Member(source.recording.manifest["started_at"], source.id, facts,
+                               source.recording.id))
         for kind, shingles in ((tasks, _task(source)), (actions, _actions(source))):
             if shingles:
                 kind.add(number, facts.websites or {""}, shingles)
@@ -134,11 +136,12 @@ def near_duplicates(sources: Iterable[Source], rule: Rule) -> list[Group]:
         members_by_group[groups.top(number)].append(member)
     ordered = (sorted(group, key=lambda member: (member.recorded, member.id)) for group in members_by_group.values()
                if len(group) > 1)
-    return [Group(tuple(member.id for member in group), tuple(member.facts for member in group)) for group in ordered]
+    return [Group(tuple(member.id for member in group), tuple(member.facts for member in group),
+                  tuple(member.recording for member in group)) for group in ordered]
 
 
 def _task(source: Source) -> frozenset[int]:
-    return _text_shingles(source.demonstration["task"])
+    return _text_shingles(source.before_edits["task"])
 
 
 def _text_shingles(task: str) -> frozenset[int]:
@@ -149,9 +152,9 @@ def _text_shingles(task: str) -> frozenset[int]:
 
 
 def _actions(source: Source) -> frozenset[int]:
-    """Of what was done, dropped turns too, as no edit is to move a demonstration; empty where it is little."""
+    """Of what was recorded, as no edit is to move a demonstration; empty where it is little."""
     actions = set[str]()
-    for turn in source.demonstration["turns"]:
+    for turn in source.before_edits["turns"]:
         if turn["type"] == "browser" and turn["intent"] not in _BY_THE_WAY:
             element, arguments = turn["element"], turn["arguments"]
             page = turn["state"]["url"].partition("?")[0] if turn["state"] else ""

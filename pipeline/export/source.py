@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -45,8 +45,9 @@ class ReviewState:
 class Source:
     """One demonstration to export: its turns with all edits folded, the recording that holds its blobs, its split.
 
-    `without`: ids of turns that are not selected (selection.py). `near_duplicate_of`: the id of the oldest of those
-    that it is nearly the same as (near_duplicates.py); empty where it is that, or like no other.
+    `recorded`: the demonstration of the whole recording before all edits, from which its split is decided; None where
+    no edits were made to it. `without`: ids of turns that are not selected (selection.py). `near_duplicate_of`: the id
+    of the oldest of those that it is nearly the same as (near_duplicates.py); empty where it is that, or like no other.
     """
 
     demonstration: Demonstration
@@ -56,6 +57,11 @@ class Source:
     review: ReviewState = ReviewState()
     without: frozenset[str] = frozenset()
     near_duplicate_of: str = ""
+    recorded: Demonstration | None = None
+
+    @property
+    def before_edits(self) -> Demonstration:
+        return self.recorded or self.demonstration
 
     @property
     def id(self) -> str:
@@ -85,6 +91,16 @@ class Source:
                 if not turn.get("dropped") and turn["id"] not in self.without]
         said = {turn["id"] for turn in selected if turn["type"] == "chat"}
         return [_answering(turn, said) for turn in selected]
+
+
+def leave_out_dropped(sources: Iterable[Source], not_selected: Counter[str]) -> Iterator[Source]:
+    """The sources without those whose turns were all dropped, which are counted."""
+    for source in sources:
+        turns = source.demonstration["turns"]
+        if turns and all(turn.get("dropped") for turn in turns):
+            not_selected["demonstration: all its turns are dropped"] += 1
+        else:
+            yield source
 
 
 def _answering(turn: Turn, said: Container[str]) -> Turn:

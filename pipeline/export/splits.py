@@ -1,7 +1,8 @@
 """The split of a demonstration: by rule, from a seed and from properties of the demonstration.
 
-Nothing depends on the other demonstrations, so a demonstration never changes its split when others come; but for
-near-duplicates, which are in the split of the oldest of them. What is held out is held out whole: a website, category,
+Nothing depends on edits or on the other demonstrations, so a demonstration never changes its split when it is edited or
+others come; but for near-duplicates, which are in the split of the oldest of them. A release keeps the splits of the
+one before it. What is held out is held out whole: a website, category,
 region or instructor is in its test split or it is in the others, decided by a hash of its name; so nothing of it is
 ever in train.
 """
@@ -9,7 +10,7 @@ ever in train.
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,6 +23,7 @@ from schemas import InputError, limits
 from schemas.addresses import split_address
 from schemas.files import parse, read_named
 from schemas.formats.parts import Strict, flag, nested, string
+from schemas.types.recordings import Demonstration
 
 from .plugged import find_split
 from .source import About, Source
@@ -100,10 +102,11 @@ class RuleSchema(Strict):
 
 @dataclass(frozen=True)
 class Group:
-    """Near-duplicates: their ids and facts, the oldest first."""
+    """Near-duplicates: their ids, facts and ids of recordings, the oldest first."""
 
     ids: tuple[str, ...]
     facts: tuple[Facts, ...]
+    recordings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,11 @@ class Rule:
 
     def about(self, source: Source) -> About:
         """What people told of a demonstration: of its websites, the first's first, and of itself."""
+        return self._about(source, source.demonstration)
+
+    def _about(self, source: Source, demonstration: Demonstration) -> About:
         labels: About = {}
-        for site in reversed(websites(source)):
+        for site in reversed(websites_of(demonstration)):
             labels.pop("website", None)  # the name of another
             labels |= self.websites.get(site, {})
         return labels | self.demonstrations.get(source.id, {})
@@ -143,10 +149,12 @@ class Rule:
                 if isinstance(value, str)}
 
     def facts(self, source: Source) -> Facts:
-        """What the rule looks at in a demonstration; dropped turns count too, so that no edit moves it."""
-        about = self.about(source)
-        task = " ".join(source.demonstration["task"].lower().split()) or source.recording.id
-        return Facts(task, frozenset(websites(source)), about.get("category", ""), about.get("region", ""),
+        """What the rule looks at in a demonstration: as it was recorded, so that no edit, and no split of the session,
+        moves it."""
+        recorded = source.before_edits
+        about = self._about(source, recorded)
+        task = " ".join(recorded["task"].lower().split()) or source.recording.id
+        return Facts(task, frozenset(websites_of(recorded)), about.get("category", ""), about.get("region", ""),
                      about.get("instructor", ""), about.get("vision", True))
 
     def split(self, *group: Facts) -> str:
@@ -162,12 +170,14 @@ class Rule:
             return "test_iid"
         return "valid" if position < self.test_iid + self.valid else "train"
 
-    def assign(self, source: Source, group: Group | None = None) -> Source:
-        """The source with its split, as one of a group of near-duplicates; raises InputError when the plug-in that
-        decides does not work."""
+    def assign(self, source: Source, group: Group | None = None, fixed: str | None = None) -> Source:
+        """The source with its split, as one of a group of near-duplicates; `fixed`: the split that it keeps. Raises
+        InputError when the plug-in that decides does not work."""
         facts = self.facts(source)
-        split = (self.by and self._by_plugin(source, facts)) or self.split(*(group.facts if group else (facts,)))
-        oldest = group.ids[0] if group else source.id
+        split = (fixed or (self.by and self._by_plugin(source, facts))
+                 or self.split(*(group.facts if group else (facts,))))
+        same_recording = group and group.recordings and group.recordings[0] == source.recording.id
+        oldest = group.ids[0] if group and not same_recording else source.id
         return replace(source, split=split, about=self.about(source),
                        near_duplicate_of="" if oldest == source.id else oldest)
 
@@ -212,11 +222,13 @@ def make_rule(content: dict[str, Any], where: str) -> Rule:
 
 
 def websites(source: Source) -> list[str]:
-    """Websites that a demonstration was on, in the order of their first turn.
+    """Websites that a demonstration was on, in the order of their first turn."""
+    return websites_of(source.demonstration)
 
-    By what the tabs showed, which no edit changes; by where it was told to go when nothing is known of that.
-    """
-    turns = [turn for turn in source.demonstration["turns"] if turn["type"] == "browser"]
+
+def websites_of(demonstration: Demonstration) -> list[str]:
+    """As `websites`: by what the tabs showed; by the addresses of loads when nothing is known of that."""
+    turns = [turn for turn in demonstration["turns"] if turn["type"] == "browser"]
     shown = [turn["state"]["url"] for turn in turns if turn["state"]]
     for addresses in (shown, [turn["arguments"].get("url", "") for turn in turns]):
         if sites := dict.fromkeys(filter(None, map(website, addresses))):
@@ -245,8 +257,9 @@ class LeakCheck:
     instructors must have one that is not trained on, where they are known.
     """
 
-    def __init__(self, rule: Rule, near_duplicates: Iterable[Group] = ()):
-        self._rule = rule
+    def __init__(self, rule: Rule, near_duplicates: Iterable[Group] = (), released: Mapping[str, str] | None = None):
+        """`released`: the splits that demonstrations have in the previous release, which they keep."""
+        self._rule, self._released = rule, released or {}
         self._groups = {name: group for group in near_duplicates for name in group.ids}
         self._splits_by_value: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._trained: set[tuple[str, str]] = set()
@@ -255,7 +268,9 @@ class LeakCheck:
     def watch(self, sources: Iterable[Source]) -> Iterable[Source]:
         """Assign splits, and remember which held-out names went where."""
         for source in sources:
-            source = self._rule.assign(source, self._groups.get(source.id))
+            group = self._groups.get(source.id)
+            known = (self._released.get(name) for name in (source.id, *(group.ids if group else ())))
+            source = self._rule.assign(source, group, next(filter(None, known), None))
             facts = self._rule.facts(source)
             for split, kind in SPLIT_FACTORS.items():
                 names = facts.names(kind)

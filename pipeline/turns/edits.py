@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from schemas import EditSchema, InputError, limits
+from schemas import EditSchema, InputError
 from schemas.files import validated
 from schemas.formats.arguments import ARGUMENTS, PointerArguments
 from schemas.formats.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.types.outcome import Outcome
 from schemas.types.recordings import BrowserTurn, ChatTurn, Edit, Turn
 
+from .preconditions import BY_HAND as BY_HAND
+from .preconditions import require_manual, require_preconditions
 from .video_placement import apply_placement
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
-BY_HAND = ("click", "textInput", "change", "hover", "dblclick", "press", "submit")  # intents that can be added
 _SCHEMA = EditSchema()
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
@@ -33,8 +34,17 @@ def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
     return fold.turns
 
 
+def apply_edit(turns: list[Turn], edit: Edit) -> list[Turn]:
+    """Turns after one more edit that splits and joins no demonstration. Raises InputError where it does not fit, or its
+    preconditions do not hold (`preconditions`)."""
+    edit = validated(edit, _SCHEMA, "edit")
+    require_preconditions(turns, edit, "edit")
+    return _settle_checks(_apply(turns, edit, "edit"), edit)
+
+
 def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
-    """The log with one more edit, checked against the turns. Raises InputError when it does not fit."""
+    """The log with one more edit. Raises InputError when it does not fit the turns, or its preconditions do not hold
+    (`preconditions`): an edit that an earlier version stored still folds, but is not made again."""
     return append_edit(turns, edits, edit)[0]
 
 
@@ -48,7 +58,9 @@ def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequen
     if len(joined) != edit.get("edits", 0):
         raise InputError(f"edit: field edits: must be {len(joined)}, the number of edits that follow")
     log = [*edits, edit, *joined]
-    return log, apply_edits(turns, log)
+    fold = _Fold([turn.copy() for turn in turns], [], [], recorded=turns, new_edit=len(edits) + 1)
+    _fold(fold, log)
+    return log, fold.turns
 
 
 def standing(edits: Iterable[Edit]) -> list[tuple[int, Edit]]:
@@ -90,6 +102,12 @@ def labels_after(labels: dict[str, list[str]], edits: Iterable[Edit]) -> dict[st
 def _apply_label(labels: dict[str, list[str]], edit: Edit) -> dict[str, list[str]]:
     rest = {name: values for name, values in labels.items() if name != edit["label"]}
     return rest | {edit["label"]: edit["said"]} if edit["said"] else rest
+
+
+def _label_turn(turn: _Unchecked, edit: Edit) -> _Unchecked:
+    labels = _apply_label(turn.get("labels", {}), edit)
+    without = {name: value for name, value in turn.items() if name != "labels"}
+    return without | {"labels": labels} if labels else without
 
 
 def undo_depths(edits: Iterable[Edit]) -> tuple[int, int]:
@@ -148,17 +166,22 @@ def _last(number: int, edit: Edit) -> int:
 @dataclass
 class _Fold:
     """Turns while edits are made to them; those before where they begin; and of each split that stands, the nearest
-    last, the turns before it was made and the place of the one that the other demonstration begins at."""
+    last, the turns before it was made and the place of the one that the other demonstration begins at. `new_edit`: the
+    number of the edit whose preconditions are required; 0: none."""
 
     turns: list[Turn]
     before: list[Turn]
     behind: list[tuple[list[Turn], int]]
+    recorded: Sequence[Turn] = ()
+    new_edit: int = 0
 
 
 def _fold(fold: _Fold, edits: list[Edit], made: int = 0) -> None:
     """Make these edits, before which the log has `made` others."""
     for number, edit in standing(edits):
         where = f"edit {made + number}"
+        if made + number == fold.new_edit:
+            require_preconditions(fold.turns, edit, where, fold.recorded)
         if edit["op"] == "join":
             _join(fold, edits[number:_last(number, edit)], made + number, where)
         elif edit["op"] in _ENDS:
@@ -242,39 +265,28 @@ def _add(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if any(turn["id"] == added["id"] for turn in turns):
         raise InputError(f"{where}: field turn: a turn {added['id']!r} already exists")
     if added["type"] == "browser":
-        _require_manual(added, where)
+        require_manual(added, where)
     answered = added.get("reply_to")
     if answered is not None and not any(turn["id"] == answered and turn["type"] == "chat" for turn in turns):
         raise InputError(f"{where}: field added.reply_to: no chat turn {answered!r} in this demonstration")
     return _move([*turns, added.copy()], len(turns), edit["after"], where)
 
 
-def _require_manual(added: BrowserTurn, where: str) -> None:
-    """Raises InputError for an action that cannot be one that no event tells of."""
-    if added["intent"] not in BY_HAND:
-        raise InputError(f"{where}: field added.intent: {added['intent']} cannot be added; choose one of "
-                         f"{', '.join(BY_HAND)}")
-    if added["events"]:
-        raise InputError(f"{where}: field added.events: must be empty, because an added action has no events")
-    if not added["state"] or not added["element"]:
-        raise InputError(f"{where}: field added: requires the state of the action, and its element")
-    if added["intent"] == "change" and not added["arguments"]:
-        raise InputError(f"{where}: field added.arguments: a change requires a value, a label or checked")
-    for name, value in added["arguments"].items():
-        if isinstance(value, str) and len(value) > limits.ADDED_TEXT:
-            raise InputError(f"{where}: field added.arguments.{name}: must have at most {limits.ADDED_TEXT} characters")
-
-
 def _merge(turns: list[Turn], index: int, edit: Edit, where: str) -> list[Turn]:
-    """Typing into one field that was told as two turns: the first keeps its state and gets the last text."""
-    first, other = turns[index], turns[_turn_index(turns, edit["other"], where, "other")]
-    if (first is other or first["type"] == "chat" or other["type"] == "chat"
-            or not first["intent"] == other["intent"] == "textInput" or _uid(first) != _uid(other)):
+    """Two turns of typing into one field become one, where the earlier was, with its state and the text of the later;
+    the id and the labels are those of the turn that is named first."""
+    named, other = turns[index], turns[_turn_index(turns, edit["other"], where, "other")]
+    if (named is other or named["type"] == "chat" or other["type"] == "chat"
+            or not named["intent"] == other["intent"] == "textInput" or _uid(named) != _uid(other)):
         raise InputError(f"{where}: field other: only two turns of typing into the same field can be merged")
+    earlier, later = (named, other) if index < turns.index(other) else (other, named)
     joined: BrowserTurn = {
-        **first, "arguments": other["arguments"], "events": sorted({*first["events"], *other["events"]}),
-        "checks": [*first["checks"], *other["checks"]]}
-    return [joined if turn is first else turn for turn in turns if turn is not other]
+        **earlier, "id": named["id"], "arguments": later["arguments"], "dropped": named["dropped"],
+        "events": sorted({*named["events"], *other["events"]}), "checks": [*named["checks"], *other["checks"]]}
+    joined.pop("labels", None)
+    if "labels" in named:
+        joined["labels"] = named["labels"]
+    return [joined if turn is earlier else turn for turn in turns if turn is not later]
 
 
 def _uid(turn: BrowserTurn) -> str | None:
@@ -339,15 +351,22 @@ def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
         raise InputError("edit: field turn: this turn has no state, so it cannot have a screenshot")
     state = turn["state"]
     captured = state.get("screenshot_taken", state["screenshot"])  # the first one that was taken stays known
-    return turn | {"state": state | {
-        "screenshot": edit["screenshot"], "screenshot_time": edit["screenshot_time"], "screenshot_status": "good",
-        "screenshot_source": edit["source"], "screenshot_taken": captured}}
+    changed = state | {"screenshot": edit["screenshot"], "screenshot_time": edit["screenshot_time"],
+                       "screenshot_status": "good"}
+    if edit["screenshot"] == captured and edit["source"] == "captured":  # as it was taken: nothing is replaced any more
+        changed = {name: value for name, value in changed.items() if name not in ("screenshot_source",
+                                                                                  "screenshot_taken")}
+    else:
+        changed |= {"screenshot_source": edit["source"], "screenshot_taken": captured}
+    return turn | {"state": changed}
 
 
 def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    """Another target; a pointer that was not on it is moved to its middle."""
+    """Another target; a pointer that was not on it is moved to its middle. None: no target, as it was recorded."""
     if turn["type"] == "chat":
         raise InputError("edit: field turn: only an action has a target")
+    if edit["element"] is None:
+        return turn | {"element": None}
     box, arguments = edit["element"]["bbox"], turn["arguments"]
     x, y = arguments.get("x"), arguments.get("y")
     if box and turn["intent"] in WITH_POINTER and x is not None and y is not None and not (
@@ -367,7 +386,7 @@ _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "set_screenshot": _set_screenshot,
     "set_screenshot_status": _set_screenshot_status,
     "settle": _settle,
-    "label": lambda turn, edit: turn | {"labels": _apply_label(turn.get("labels", {}), edit)},
+    "label": _label_turn,
     "set_utterance": lambda turn, edit: turn | {"utterance": edit["utterance"]},
     "set_speaker": lambda turn, edit: turn | {"speaker": edit["speaker"]},
 }

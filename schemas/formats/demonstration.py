@@ -265,7 +265,8 @@ class EditSchema(Strict):
     intent = string("set_intent: the new intent", required=False, validate=validate.OneOf(BROWSER_INTENTS))
     arguments = fields.Dict(keys=fields.String(), required=False,
                             metadata={"description": "set_intent, set_arguments, split: all arguments of the turn"})
-    element = nested(ElementSchema, "retarget: the new target", required=False)
+    element = nested(ElementSchema, "retarget: the new target; null: none, where none was recorded", required=False,
+                     allow_none=True)
     screenshot = digest("set_screenshot: blob of another picture of the recording", required=False)
     screenshot_time = recording_time("set_screenshot: when that was on the screen, seconds since the recording started",
                              required=False)

@@ -380,7 +380,7 @@ class Edit(TypedDict):
     after: NotRequired[str | None]
     intent: NotRequired[str]
     arguments: NotRequired[dict[str, Any]]
-    element: NotRequired[Element]
+    element: NotRequired[Element | None]
     screenshot: NotRequired[str]
     screenshot_time: NotRequired[float]
     source: NotRequired[str]

@@ -21,6 +21,7 @@ from curator_web.db.models.core import (
     MAIN,
     STATUSES,
     BaseTurns,
+    Comment,
     Demonstration,
     Edit,
     StatusChange,
@@ -264,7 +265,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
                 raise
             damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
         else:
-            yield Source(current, recording, review=state)
+            yield Source(current, recording, review=state, recorded=exported.base)
         if len(sound) >= NOTED_TOGETHER:
             validation_cache.note(db, sound)
             sound.clear()
@@ -363,12 +364,11 @@ def _insert(session: Session, demonstration: types.Demonstration, recorded_at: d
 def _renew(session: Session, row: Demonstration,
            demonstration: types.Demonstration) -> Literal["known", "renewed", "kept"]:
     """Take over what was processed again, unless people worked on what is there."""
-    stored = _sound_base(session, row.id)
-    if stored == demonstration:
+    if (stored := _sound_base(session, row.id)) == demonstration:
         return "known"
     both = copies.with_copy(session, row.id)
-    worked = any(session.scalars(select(kind.number).where(kind.demonstration_id.in_(both)).limit(1)).first()
-                 for kind in (Edit, StatusChange))
+    worked = any(session.scalars(select(kind.demonstration_id).where(kind.demonstration_id.in_(both)).limit(1)).first()
+                 for kind in (Edit, StatusChange, Comment))  # comments name turns, which may have other ids now
     if stored is not None and worked:
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))

@@ -1,8 +1,10 @@
 """The columns of a list, computed from a demonstration's turns."""
 
+from bisect import bisect_left
 from typing import Any, TypedDict
 
 from pipeline.turns.edits import in_force
+from pipeline.turns.programs import longest_increasing
 from pipeline.turns.video_placement import without_video
 from schemas import types
 from schemas.addresses import split_address
@@ -22,7 +24,7 @@ class Counts(TypedDict):
 def counts(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Counts:
     """Count the current turns."""
     return Counts(turns=len(turns), dropped=sum(turn["dropped"] for turn in turns),
-                  edited=len(changed(base, turns) | moved(edits) & {turn["id"] for turn in turns}),
+                  edited=len(changed(base, turns) | displaced(base, turns, edits)),
                   checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns))
 
 
@@ -42,9 +44,20 @@ def _content(turn: types.Turn) -> types.Turn:
     return without_video(turn) | {"dropped": False}
 
 
-def moved(edits: list[types.Edit]) -> set[str]:
-    """Ids of the turns that a person put elsewhere."""
-    return {edit["turn"] for _, edit in in_force(edits) if edit["op"] == "move"}
+def displaced(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> set[str]:
+    """Ids of the turns that a person moved and that are not back where they were among the other turns."""
+    ranks = {turn["id"]: rank for rank, turn in enumerate(base)}
+    names = [turn["id"] for turn in turns]
+    moved = {edit["turn"] for _, edit in in_force(edits) if edit["op"] == "move"}.intersection(names)
+    fixed = [ranks[name] for name in names if name in ranks and name not in moved]  # these ascend
+    passed, consistent = 0, []
+    for name in names:
+        if name in ranks and name not in moved:
+            passed += 1
+            consistent.append(name)
+        elif name in ranks and bisect_left(fixed, ranks[name]) == passed:
+            consistent.append(name)
+    return moved - longest_increasing(consistent, lambda name: ranks[name])
 
 
 def site(turns: list[types.Turn]) -> str:

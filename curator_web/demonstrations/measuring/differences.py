@@ -1,70 +1,97 @@
-"""Differences between two annotations of one recording, and the edits that turn the first into the second; pure.
+"""Differences between two annotations of one recording; pure.
 
-Turns are matched by their ids. What hangs together is one difference: an intent and its arguments, the target of a
-pointer action and where the pointer was, two turns of typing that one of the two merged or split.
+Turns are matched by their ids. What belongs together is one difference: an intent and its arguments, the target of a
+pointer action and where the pointer was, all turns of typing that were made of the same events by merging or splitting.
+The edits that turn the first into the second are those of `settling`.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from curator_web.demonstrations.library.summary import moved
-from pipeline.turns.edits import WITH_POINTER, apply_edits, standing
-from schemas import InputError, types
+from pipeline.turns.edits import WITH_POINTER, standing
+from pipeline.turns.programs import differs_in_picture
+from schemas import types
 
-TASK, LABEL, DROPPED, ACTION, INTENT, TARGET, ARGUMENTS, UTTERANCE, SPEAKER, PICTURE, TYPING, ADDED, ORDER, VIDEO = (
-    "task", "label", "dropped", "action", "intent", "target", "arguments", "utterance", "speaker", "picture", "typing",
-    "added", "order", "video")
-OUTCOME = "outcome"
-Annotated = tuple[types.Demonstration, list[types.Edit]]  # as it is after its edits, and these
+from . import settling
+from .difference import (
+    ACTION,
+    ADDED,
+    ARGUMENTS,
+    DROPPED,
+    INTENT,
+    LABEL,
+    ORDER,
+    OUTCOME,
+    PICTURE,
+    SPEAKER,
+    TARGET,
+    TASK,
+    TYPING,
+    UTTERANCE,
+    VIDEO,
+    Annotated,
+    Difference,
+)
+from .typing_groups import typing_groups
+
 ObservedCounts = dict[str, list[list[Any]]]
 
 
-@dataclass(frozen=True)
-class Difference:
-    """`name`: of the label. `first`, `second`: what each has there, None for nothing. `edits`: what makes the second's
-    of the first's; None where no edit can, so that it is done by hand."""
-
-    what: str
-    turn: str | None
-    name: str
-    first: Any
-    second: Any
-    edits: tuple[Any, ...] | None
-
-    @property
-    def key(self) -> str:
-        """Tells it from the others of a demonstration."""
-        return "/".join((self.what, self.turn or "", self.name))
-
-
 def differences(first: Annotated, second: Annotated, labels: Sequence[Mapping[str, Any]]) -> list[Difference]:
-    """All of them, in the order of the turns; of labels those that are asked (`labels.definitions`)."""
+    """All of them, in the order of the turns; of labels those that are asked (`labels.definitions`). The edits of all,
+    one after the other, make the first's turns equal to those that the second keeps."""
+    listed = list_differences(first, second, labels)
+    edits = settling.edits_of_all(first, second, listed, labels)
+    return [replace(difference, edits=steps) for difference, steps in zip(listed, edits, strict=True)]
+
+
+def list_differences(first: Annotated, second: Annotated, labels: Sequence[Mapping[str, Any]]) -> list[Difference]:
+    """As `differences`, without edits."""
     (first_demonstration, log), (second_demonstration, other_log) = first, second
     first_turns, second_turns = ({turn["id"]: turn for turn in demonstration["turns"]}
                                  for demonstration in (first_demonstration, second_demonstration))
-    all_differences = [*_demonstration_differences(first_demonstration, second_demonstration, labels)]
-    joined: set[str] = set()
-    for turn in [*second_demonstration["turns"],
-                 *(turn for turn in first_demonstration["turns"] if turn["id"] not in second_turns)]:
-        if turn["id"] not in first_turns or turn["id"] not in second_turns:
-            all_differences += [difference for difference in (_added_turn_difference(turn, first_turns, second_turns,
-                                                                                     second_demonstration, joined),)
-                                if difference]
+    listed = [*_demonstration_differences(first_demonstration, second_demonstration, labels)]
+    groups = typing_groups(first_demonstration["turns"], second_demonstration["turns"])
+    listed += [Difference(TYPING, group.key, "", group.first, group.second) for group in groups]
+    regrouped = {turn["id"] for group in groups for turn in [*group.first, *group.second]}
+    bases = {group.key for group in groups}
+    answered = {turn["reply_to"] for turn in second_demonstration["turns"]
+                if turn["type"] == "chat" and "reply_to" in turn and not turn["dropped"]}
+    for turn in second_demonstration["turns"]:
+        name = turn["id"]
+        if name not in first_turns and name not in regrouped and (name in answered or not turn["dropped"]):
+            listed.append(Difference(ADDED, name, "", None, turn))
     for turn in first_demonstration["turns"]:
-        if turn["id"] in second_turns:
-            all_differences += _turn_differences(turn, second_turns[turn["id"]], labels, turn["id"] in joined)
-    all_differences += _order(first_demonstration, second_demonstration, moved(log) | moved(other_log))
-    if first_demonstration.get("alignment") != second_demonstration.get("alignment"):
-        placements = [edit for _, edit in standing(other_log) if edit["op"] == "place_video"]
-        all_differences.append(Difference(VIDEO, None, "", None, None, tuple(placements[-1:]) or None))
-    order = {turn["id"]: number for number,
-             turn in enumerate([*first_demonstration["turns"], *second_demonstration["turns"]])}
-    return sorted((_without_failing_edits(difference, first_demonstration["turns"])
-                   for difference in all_differences),
-                  key=lambda difference: (difference.what in (ORDER, VIDEO), order.get(difference.turn or "", -1)))
+        name = turn["id"]
+        if name in second_turns and (name not in regrouped or name in bases):
+            listed += _turn_differences(turn, second_turns[name], labels, name in bases)
+        elif name not in second_turns and name not in regrouped and not turn["dropped"]:
+            listed.append(Difference(ADDED, name, "", turn, None))
+    listed += _order(first_turns, second_turns)
+    if _placement(first_demonstration, log) != _placement(second_demonstration, other_log):
+        listed.append(Difference(VIDEO, None, "", None, None))
+    order = _positions(first_demonstration["turns"], second_demonstration["turns"])
+    return sorted(listed, key=lambda difference: (difference.what in (ORDER, VIDEO),
+                                                  order.get(difference.turn or "", -1)))
+
+
+def _placement(demonstration: types.Demonstration, log: Sequence[types.Edit]) -> Any:
+    """Where the external video is; where nothing says so, the last placement in force."""
+    return demonstration.get("alignment") or [edit["place"] for _, edit in standing(log)
+                                              if edit["op"] == "place_video"][-1:]
+
+
+def _positions(first: Sequence[types.Turn], second: Sequence[types.Turn]) -> dict[str, float]:
+    """Where the differences of each turn are listed; a reply behind what it answers, so that this is added first."""
+    order: dict[str, float] = {turn["id"]: number for number, turn in enumerate([*first, *second])}
+    for _ in range(2):  # a reply to a reply that was moved before it
+        for turn in second:
+            if turn["type"] == "chat" and turn.get("reply_to") in order:
+                order[turn["id"]] = max(order[turn["id"]], order[turn["reply_to"]] + 0.5)
+    return order
 
 
 def observed(first: types.Demonstration, second: types.Demonstration,
@@ -97,7 +124,7 @@ def agreed(base: types.Demonstration, known: Annotated, answer: Annotated,
     is no point, so that nobody agrees by doing nothing; nor is what is said of a turn that only one of them keeps."""
     texts = {label["name"] for label in labels if label["kind"] == "text"}
     recorded: Annotated = (base, [])
-    differing, *changed = (_points(differences(*both, labels), texts)
+    differing, *changed = (_points(list_differences(*both, labels), texts)
                            for both in ((known, answer), (recorded, known), (recorded, answer)))
     lone = {turn for kind, turn, _ in differing if kind == DROPPED}
     points = {point for point in differing.union(*changed) if point[0] == DROPPED or point[1] not in lone}
@@ -141,11 +168,10 @@ def _uid(turn: types.BrowserTurn) -> str:
 def _demonstration_differences(first: types.Demonstration, second: types.Demonstration,
                                labels: Sequence[Mapping[str, Any]]) -> Iterator[Difference]:
     if first["task"] != second["task"]:
-        yield Difference(TASK, None, "", first["task"], second["task"], ({"op": "set_task", "task": second["task"]},))
+        yield Difference(TASK, None, "", first["task"], second["task"])
     first_outcome, second_outcome = first.get("outcome"), second.get("outcome")
     if first_outcome != second_outcome:
-        yield Difference(OUTCOME, None, "", first_outcome, second_outcome,
-                         ({"op": "set_outcome", "outcome": second_outcome},))
+        yield Difference(OUTCOME, None, "", first_outcome, second_outcome)
     yield from _labels(first.get("labels", {}), second.get("labels", {}), "demonstration", None, labels)
 
 
@@ -154,23 +180,19 @@ def _labels(first_labels: Mapping[str, list[str]], second_labels: Mapping[str, l
     for name in (label["name"] for label in labels if label["scope"] == scope):
         first_values, second_values = first_labels.get(name, []), second_labels.get(name, [])
         if sorted(first_values) != sorted(second_values):
-            edit = {"op": "label", "label": name, "said": second_values} | ({"turn": turn} if turn else {})
-            yield Difference(LABEL, turn, name, first_values, second_values, (edit,))
+            yield Difference(LABEL, turn, name, first_values, second_values)
 
 
 def _turn_differences(first: types.Turn, second: types.Turn, labels: Sequence[Mapping[str, Any]],
-                      joined: bool) -> Iterator[Difference]:
-    """Of a turn that both have. `joined`: what was typed there is part of another difference."""
-    turn, changes = first["id"], list(_content(first, second))
-    if joined:
-        changes = [change for change in changes if change.what not in (ARGUMENTS, ACTION)]
-    changes += _labels(first.get("labels", {}), second.get("labels", {}), "turn", turn, labels)
+                      regrouped: bool) -> Iterator[Difference]:
+    """Of a turn that both have. `regrouped`: what was typed there is part of another difference."""
+    turn = first["id"]
     if first["dropped"] != second["dropped"]:  # what else differs comes along: it is of no turn that both keep
-        edits = [edit for change in changes for edit in change.edits or ()]
-        op = {"op": "drop" if second["dropped"] else "restore", "turn": turn}
-        yield Difference(DROPPED, turn, "", first["dropped"], second["dropped"], (op, *edits))
+        yield Difference(DROPPED, turn, "", first["dropped"], second["dropped"])
     elif not first["dropped"]:
-        yield from changes
+        changes = _content(first, second)
+        yield from (change for change in changes if not regrouped or change.what != ARGUMENTS)
+        yield from _labels(first.get("labels", {}), second.get("labels", {}), "turn", turn, labels)
 
 
 def _content(first: types.Turn, second: types.Turn) -> Iterator[Difference]:
@@ -178,98 +200,31 @@ def _content(first: types.Turn, second: types.Turn) -> Iterator[Difference]:
     if first["type"] == "chat" or second["type"] == "chat":
         for field in (UTTERANCE, SPEAKER):
             if first.get(field) != second.get(field):
-                edit = {"op": f"set_{field}", "turn": turn, field: second.get(field)}
-                yield Difference(field, turn, "", first.get(field), second.get(field), (edit,))
+                yield Difference(field, turn, "", first.get(field), second.get(field))
         return
     yield from _action(first, second)
-    yield from _picture(first, second)
+    first_state, second_state = first["state"], second["state"]
+    if first_state and second_state and differs_in_picture(first_state, second_state):
+        yield Difference(PICTURE, turn, "", first, second)
 
 
 def _action(first: types.BrowserTurn, second: types.BrowserTurn) -> Iterator[Difference]:
     turn = first["id"]
     targets, intents = first["element"] != second["element"], first["intent"] != second["intent"]
-    said = {"op": "set_arguments", "turn": turn, "arguments": second["arguments"]}
-    if intents:
-        said |= {"op": "set_intent", "intent": second["intent"]}
-    retarget = {"op": "retarget", "turn": turn, "element": second["element"]}
     does = intents or first["arguments"] != second["arguments"]
     if targets and does and {first["intent"], second["intent"]} & set(WITH_POINTER):
-        yield Difference(ACTION if intents else TARGET, turn, "", first, second, (retarget, said))
+        yield Difference(ACTION if intents else TARGET, turn, "", first, second)
         return
     if targets:
-        yield Difference(TARGET, turn, "", first, second, (retarget,) if second["element"] else None)
+        yield Difference(TARGET, turn, "", first, second)
     if does:
-        yield Difference(INTENT if intents else ARGUMENTS, turn, "", first, second, (said,))
+        yield Difference(INTENT if intents else ARGUMENTS, turn, "", first, second)
 
 
-def _picture(first: types.BrowserTurn, second: types.BrowserTurn) -> Iterator[Difference]:
-    first_state, second_state = first["state"], second["state"]
-    if not first_state or not second_state:
-        return
-    edits: list[dict[str, Any]] = []
-    if first_state["screenshot"] != second_state["screenshot"]:
-        edits.append({"op": "set_screenshot", "turn": first["id"], "screenshot": second_state["screenshot"],
-                      "screenshot_time": second_state["screenshot_time"],
-                      "source": second_state.get("screenshot_source", "captured")})
-    if edits or first_state.get("screenshot_status") != second_state.get("screenshot_status"):
-        edits.append({"op": "set_screenshot_status", "turn": first["id"],
-                      "status": second_state.get("screenshot_status", "good")})
-        yield Difference(PICTURE, first["id"], "", first, second, tuple(edits))
-
-
-def _added_turn_difference(turn: types.Turn, first_turns: Mapping[str, types.Turn],
-                           second_turns: Mapping[str, types.Turn],
-                           second: types.Demonstration, joined: set[str]) -> Difference | None:
-    """Of a turn that one of them has alone: one that was added, or typing that was split or merged."""
-    name, only_second = turn["id"], turn["id"] not in first_turns
-    if turn["type"] == "chat" or not turn["events"]:
-        if only_second:
-            return Difference(ADDED, name, "", None, turn, (
-                {"op": "add", "turn": name, "added": turn, "after": _before(name, second["turns"], first_turns)},))
-        return None if turn["dropped"] else Difference(ADDED, name, "", turn, None, ({"op": "drop", "turn": name},))
-    source_turn = next((candidate for candidate in (first_turns if only_second else second_turns).values()
-                        if candidate["type"] == "browser"
-                        and set(turn["events"]) < set(candidate["events"])), None)
-    parted = second_turns.get(source_turn["id"]) if source_turn and only_second else source_turn
-    if source_turn is None or parted is None or parted["type"] == "chat" or source_turn["id"] not in first_turns:
-        return Difference(TYPING, name, "", None, turn, None) if only_second else Difference(
-            TYPING, name, "", turn, None, ({"op": "drop", "turn": name},))
-    joined.add(source_turn["id"])
-    if only_second:
-        return Difference(TYPING, source_turn["id"], "", [source_turn], [parted, turn], (
-            {"op": "split", "turn": source_turn["id"], "arguments": parted["arguments"], "added": turn},))
-    return Difference(TYPING, source_turn["id"], "", [first_turns[source_turn["id"]], turn], [parted], (
-        {"op": "merge", "turn": source_turn["id"], "other": name},
-        {"op": "set_arguments", "turn": source_turn["id"], "arguments": parted["arguments"]}))
-
-
-def _before(name: str, turns: Sequence[types.Turn], present: Mapping[str, Any]) -> str | None:
-    """The turn before one, of those that are there."""
-    last = None
-    for turn in turns:
-        if turn["id"] == name:
-            return last
-        last = turn["id"] if turn["id"] in present else last
-    return last
-
-
-def _order(first_demonstration: types.Demonstration, second_demonstration: types.Demonstration,
-           moved_ids: set[str]) -> Iterator[Difference]:
-    """The order of the turns that both have; `placed`: those that somebody moved."""
-    second_ids = {turn["id"] for turn in second_demonstration["turns"]}
-    first_ids = {turn["id"] for turn in first_demonstration["turns"]}
-    first, second = ([turn["id"] for turn in demonstration["turns"] if turn["id"] in first_ids & second_ids]
-                     for demonstration in (first_demonstration, second_demonstration))
+def _order(first_turns: Mapping[str, types.Turn], second_turns: Mapping[str, types.Turn]) -> Iterator[Difference]:
+    """The order of the turns that both have, and at least one keeps."""
+    first, second = ([name for name in turns if name in first_turns and name in second_turns
+                      and not (first_turns[name]["dropped"] and second_turns[name]["dropped"])]
+                     for turns in (first_turns, second_turns))
     if first != second:
-        edits = tuple({"op": "move", "turn": name, "after": second[index - 1] if index else None}
-                      for index, name in enumerate(second) if name in moved_ids)
-        yield Difference(ORDER, None, "", first, second, edits)
-
-
-def _without_failing_edits(difference: Difference, turns: list[types.Turn]) -> Difference:
-    """With no edits, where they do not fit."""
-    try:
-        apply_edits(turns, difference.edits or ())
-    except (InputError, KeyError):
-        return Difference(difference.what, difference.turn, difference.name, difference.first, difference.second, None)
-    return difference
+        yield Difference(ORDER, None, "", first, second)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -12,6 +13,7 @@ from curator_web.db.models.core import VALIDATED, Project
 from curator_web.db.models.pair_models import SETTLED
 from curator_web.demonstrations.library import library, pairs
 from curator_web.demonstrations.library.pairs import Paired
+from curator_web.demonstrations.measuring import settling
 from curator_web.demonstrations.measuring.agreement import annotated
 from curator_web.demonstrations.measuring.differences import Difference, differences
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed, NotFound
@@ -32,6 +34,7 @@ class Comparison:
     second: library.Review
     differences: list[Difference]
     refused: str | None
+    labels: list[dict[str, Any]]
 
     @property
     def version(self) -> str:
@@ -51,7 +54,9 @@ def settle(db: Database, store: RecordingStore, demonstration_id: str, choices: 
     """Take the second's where a difference's key is chosen so, as edits of the original, and close the pair; with
     `validate` the original is validated then, else it is reviewed as any other.
 
-    Raises NotAllowed, NotFound, Conflict where something has changed since, InputError naming what was not chosen.
+    Where all of the second's is taken, the original then has exactly the turns that the second keeps; else the pair
+    stays open. Raises NotAllowed, NotFound, Conflict where something has changed since, InputError naming what was not
+    chosen or what no edit can do.
     """
     with db.together() as (session, joined):
         pairs.pair_of(session, demonstration_id, lock=True)
@@ -63,11 +68,12 @@ def settle(db: Database, store: RecordingStore, demonstration_id: str, choices: 
         _require_chosen(comparison.differences, choices)
         pairs.close(comparison.paired, SETTLED, account.name, datetime.now(UTC))
         session.flush()
-        chosen = [difference for difference in comparison.differences if choices[difference.key] == SECOND]
+        chosen = {difference.key for difference in comparison.differences if choices[difference.key] == SECOND}
         known, now = comparison.first, comparison.first.row.version
-        for edit in (edit for difference in chosen for edit in difference.edits or ()):
-            made = workflow.edit(joined, store, demonstration_id, edit, now, account, known=known)
-            known, now = made.review or known, made.version
+        for edit in settling.edits_of_chosen(annotated(comparison.first), annotated(comparison.second),
+                                             comparison.differences, chosen, comparison.labels):
+            result = workflow.edit(joined, store, demonstration_id, edit, now, account, known=known, checked=True)
+            known, now = result.review or known, result.version
         if validate:
             workflow.change_status(joined, demonstration_id, VALIDATED, now, account)
         audit.note(session, account.name, "pair settled", demonstration_id, differences=len(comparison.differences),
@@ -84,7 +90,7 @@ def _compare(session: Session, demonstration_id: str, account: Account) -> Compa
     first, second = (library.load(session, row.id) for row in (pair.first, pair.second))
     labels = session.get_one(Project, account.project).labels
     differences_between = differences(annotated(first), annotated(second), labels)
-    return Comparison(pair, first, second, differences_between, _refused(session, pair, account))
+    return Comparison(pair, first, second, differences_between, _refused(session, pair, account), labels)
 
 
 def _refused(session: Session, paired: Paired, account: Account) -> str | None:

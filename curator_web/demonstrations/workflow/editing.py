@@ -52,8 +52,11 @@ class MadeEdit:
 
 
 def make_edit(session: Session, review: Review, edit: Mapping[str, Any], version: int,
-              user_name: str) -> MadeEdit | None:
-    """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing."""
+              user_name: str, checked: bool = False) -> MadeEdit | None:
+    """As `add_edit`, inside a transaction that has locked the demonstration; None for one that changes nothing.
+
+    `checked`: the edit takes what another annotation of the recording has, in which it was checked or recorded.
+    """
     _require_version(review, version)
     _require_possible(review, edit)
     before = review.turns  # one that is damaged is not changed
@@ -64,8 +67,9 @@ def make_edit(session: Session, review: Review, edit: Mapping[str, Any], version
     edits, turns = append_edit(base, review.edits, storable(edit), brought)
     made = edits[len(review.edits)]
     turns = project_rules.marked(turns, review.settings, edits)
-    _require_in_viewport(before, edit)
-    project_rules.require_intent(review.settings, before, made)
+    if not checked:
+        _require_in_viewport(before, edit)
+        project_rules.require_intent(review.settings, before, made)
     after = review.with_edits(edits)
     if made["op"] == "label":
         labels.require_allowed_label(session, made, review.row.home)

@@ -75,18 +75,20 @@ class EditResult:
 
 
 def edit(db: Database, store: RecordingStore, demonstration_id: str, change: Mapping[str, Any], version: int,
-         account: Account, key: str | None = None, known: library.Review | None = None) -> EditResult:
+         account: Account, key: str | None = None, known: library.Review | None = None,
+         checked: bool = False) -> EditResult:
     """Make an edit as `editing.add_edit` does, if this person may and the recording has what it refers to; renews the
     lease and what lists show. Every edit of pages, API and adjudication passes here.
 
     `key` is the sender's own name for this edit: sent again under it, after an answer that was lost, the edit is not
     made again, and the version that it led to is returned. `known`: what was read of the demonstration before.
+    `checked`: the edit takes what another annotation of the recording has, in which it was checked or recorded.
     Raises NotAllowed, and what `add_edit` and `edit_requirements.require_recorded` raise.
     """
     if key is not None and not 0 < len(key) <= KEY_LENGTH:
         raise InputError(ErrorText("field key: must have at most %(key_length)s characters", key_length=KEY_LENGTH))
     visibility.require_visible(db, demonstration_id, account)
-    if edit_requirements.concerns_recording(change):
+    if not checked and edit_requirements.concerns_recording(change):
         edit_requirements.require_recorded(change, known or library.review(db, demonstration_id), store)
     with db.writing() as session:
         review = library.load(session, demonstration_id, lock=True, known=known)
@@ -96,7 +98,7 @@ def edit(db: Database, store: RecordingStore, demonstration_id: str, change: Map
         pairs.require_editable(session, row, account)
         training_attempts.require_own_attempt(session, row.id, account)
         may_edit(row, account)
-        made = make_edit(session, review, change, version, account.name)
+        made = make_edit(session, review, change, version, account.name, checked)
         if made is None:  # it changed nothing
             return EditResult(version, review=review)
         made.row.key = key
@@ -299,8 +301,8 @@ def _may_decide(session: Session, row, status: str, account: Account, paired: pa
 
 
 def _worked_first(session: Session, row, user_name: str) -> bool:
-    """Whether somebody edited the demonstration, or a part that was joined to it, before that was first submitted;
-    later edits make nobody the first."""
+    """Whether somebody edited the demonstration, or a part that was joined to it, before one of its submissions, while
+    it was with who annotates; edits during a review make nobody the first."""
     joined = [edit["other"] for _, edit in in_force(library.load(session, row.id).edits) if edit["op"] == "join"]
     return (_edited_first(session, row.id, user_name, 0)
             or any(_edited_first(session, part, user_name, LAST_NUMBER) for part in joined))
@@ -308,12 +310,28 @@ def _worked_first(session: Session, row, user_name: str) -> bool:
 
 def _edited_first(session: Session, demonstration_id: str, user_name: str, otherwise: int) -> bool:
     """As above, of one alone; `otherwise`: up to which of its edits, where it never was submitted."""
-    submitted = session.scalar(select(func.min(StatusChange.edits)).where(
-        StatusChange.demonstration_id == demonstration_id, StatusChange.status == SUBMITTED))
-    last = otherwise if submitted is None else submitted
-    own_edits = select(Edit.number).where(Edit.demonstration_id == demonstration_id, Edit.who == user_name,
-                                          Edit.number <= last)
-    return session.scalars(own_edits.limit(1)).first() is not None
+    own_edits = list(session.scalars(select(Edit.number).where(
+        Edit.demonstration_id == demonstration_id, Edit.who == user_name)))
+    changes = session.execute(select(StatusChange.status, StatusChange.edits).where(
+        StatusChange.demonstration_id == demonstration_id).order_by(StatusChange.number)).all() if own_edits else []
+    ranges = _annotated_ranges([(status, edits) for status, edits in changes])
+    if not any(status == SUBMITTED for status, _ in changes):
+        ranges = [(0, otherwise)]
+    return any(first < number <= last for number in own_edits for first, last in ranges)
+
+
+def _annotated_ranges(changes: list[tuple[str, int | None]]) -> list[tuple[int, int]]:
+    """Before which edit each time began that a demonstration was open and then submitted, and its last edit. `changes`:
+    each status with the number of edits then; None where an early version did not count them."""
+    submitted = [edits for status, edits in changes if status == SUBMITTED and edits is not None]
+    ranges, before, first = [(0, min(submitted, default=0))], DRAFT, 0
+    for status, edits in changes:
+        if before in OPEN and status == SUBMITTED and edits is not None:
+            ranges.append((first, edits))
+        if status not in OPEN or before not in OPEN:
+            first = first if edits is None else edits
+        before = status
+    return ranges
 
 
 def _hand_on(row, status: str, account: Account) -> None:

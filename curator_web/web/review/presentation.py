@@ -13,11 +13,12 @@ from flask import url_for
 from flask_babel import gettext as _
 
 from curator_web.demonstrations.library.library import Review
-from curator_web.demonstrations.library.summary import changed, moved
+from curator_web.demonstrations.library.summary import changed, displaced
 from curator_web.errors import ErrorText, NotFound
 from curator_web.web.shell.forms import FormField, argument_fields
 from curator_web.web.shell.languages import day_and_time
 from pipeline.turns.edits import undo_depths
+from pipeline.turns.preconditions import merge_obstacle
 from schemas import INTENTS, types
 
 LABEL_LENGTH = 160
@@ -195,10 +196,11 @@ class ReviewView:
         base: dict[str, tuple[int | None, types.Turn | None]] = {
             turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
         turns = review.turns
-        touched, displaced = changed(review.base["turns"], turns), moved(review.edits)
+        touched = changed(review.base["turns"], turns)
+        moved = displaced(review.base["turns"], turns, review.edits)
         said = {turn["id"]: turn for turn in turns if turn["type"] == "chat"}
         self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
-                               turn["id"] in displaced, base.get(turn["id"], new)[1], into, _answered(turn, said))
+                               turn["id"] in moved, base.get(turn["id"], new)[1], into, _answered(turn, said))
                       for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
         self.split_off = [TurnView(turn, number, None, False, False, None)  # what followed, since a split elsewhere
                           for number, turn in enumerate(review.elsewhere[1], len(turns) + 1)]
@@ -237,11 +239,9 @@ def _answered(turn: types.Turn, said: Mapping[str, types.ChatTurn]) -> types.Cha
 
 
 def _typing_before(turns: list[types.Turn]) -> list[str | None]:
-    """For each turn the id of the one right before it, if both are typing into the same field."""
-    fields = [(turn["intent"], turn["element"]["uid"] if turn["element"] else None)
-              if turn["type"] == "browser" else None for turn in turns]
-    return [None, *(before["id"] if field == next_field and field and field[0] == "textInput" and field[1] else None
-                    for before, field, next_field in zip(turns, fields, fields[1:], strict=False))][:len(turns)]
+    """For each turn the id of the one right before it, if the two can be merged."""
+    return [None, *(before["id"] if merge_obstacle([before, turn], before["id"], turn["id"]) is None else None
+                    for before, turn in zip(turns, turns[1:], strict=False))][:len(turns)]
 
 
 def addresses(endpoint: str, last: str, **values: Any) -> Callable[[str], str]:

@@ -1,7 +1,8 @@
 """One sample for each turn, for formats of separate turns: the turn, and the state that was on the screen."""
 
 import json
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,19 +34,34 @@ class TurnSample:
 def samples(source: Source, options: Options, tally: Tally, usual: str) -> Iterator[TurnSample]:
     """One sample a turn, chat turns too. `usual`: the pictures' encoding unless the options say otherwise.
 
-    A turn without a state of its own (chat, a closed tab) carries the one of the last turn that had one: what was
-    known to be on the screen then. `state_turn` names that turn; before the first one it is empty.
+    A turn without a state of its own carries that of another, what was known to be on the screen then: chat of the
+    last turn at its time, a closed tab of the last turn before it. `state_turn` names that turn; before the first one
+    it is empty.
     """
     states = States(source, UID_ATTRIBUTE, options, usual)
     source = states.source
     tally.redacted += states.known.counts
-    carrier = None
+    last = None
+    shown_at = _shown_at(source.turns)
     for index, turn in enumerate(source.turns):
         if turn["type"] == "browser" and turn["state"]:
-            carrier = turn
+            last = turn
         tally.turns += 1
-        yield _sample(source, options, states, index, turn, carrier)
+        yield _sample(source, options, states, index, turn, shown_at(index) if turn["type"] == "chat" else last)
     tally.pictures_left_out = len(states.pictures_left_out)
+
+
+def _shown_at(turns: list[Turn]) -> Callable[[int], BrowserTurn | None]:
+    """For the index of a turn the last one in time that has a state, wherever a reviewer moved either; of those at the
+    same time the last before it."""
+    pages = sorted(((turn["timestamp"], index, turn) for index, turn in enumerate(turns)
+                    if turn["type"] == "browser" and turn["state"]), key=lambda page: page[:2])
+    times = [page[:2] for page in pages]
+
+    def shown(index: int) -> BrowserTurn | None:
+        count = bisect_left(times, (turns[index]["timestamp"], index))
+        return pages[count - 1][2] if count else None
+    return shown
 
 
 def _sample(source: Source, options: Options, states: States, index: int, turn: Turn, carrier: BrowserTurn | None

@@ -243,3 +243,28 @@ def test_what_cannot_be_judged(sources, tmp_path, folder):
     with pytest.raises(InputError, match="gone"):
         evaluate(tmp_path / "gone", folder)
     assert weblinx.Replay.from_demonstration(weblinx.Demonstration("rec-a-real", folder / "demonstrations"))
+
+
+@pytest.mark.parametrize("box", [{"x": 1, "y": 1, "width": 9, "height": 9}, None,
+                                 {"x": 1, "y": 1, "width": 0, "height": 9}])
+@pytest.mark.parametrize("text", ["Seattle", "a", "", " ", "12"])
+def test_a_demonstration_agrees_with_itself(box, text):
+    turns = [{"id": "t1", "type": "browser", "intent": "textInput", "arguments": {"text": text}, "events": [1],
+              "element": {"bbox": box}, "dropped": False}]
+    found = agreement({"turns": turns}, {"turns": turns})
+    assert (found.intent_match, found.element_iou, found.chrf) == (1, 1, 1)
+
+
+def test_what_both_lack_is_not_compared():
+    def version(box, text):
+        return {"turns": [{"id": f"t{number}", "type": "browser", "intent": "textInput", "events": [number],
+                           "arguments": {"text": text_}, "element": {"bbox": box_}, "dropped": False}
+                          for number, (box_, text_) in enumerate([(None, ""), (box, text)])]}
+    found = agreement(version({"x": 0, "y": 0, "width": 2, "height": 2}, "town"),
+                      version({"x": 0, "y": 0, "width": 2, "height": 1}, ""))
+    assert (found.element_iou, found.chrf) == (0.5, 0)
+
+
+def test_an_address_that_cannot_be_parsed_scores_0_as_in_the_public_evaluation():
+    assert url_f1("http://[::1/a", "http://[::1/a") == 0
+    assert url_f1("https://a.example/a", "https://a.example/a") == 1

@@ -134,3 +134,38 @@ def test_a_wrong_rule_is_refused(tmp_path, content, reason):
 def test_every_field_of_the_rule_is_documented():
     text = (ROOT / "docs" / "export.md").read_text(encoding="utf-8")
     assert [name for name in RuleSchema().fields if f"| `{name}` |" not in text] == []
+
+
+SHARED = Rule(seed=3, valid=0.3, test_iid=0.3, near_duplicates=0.75)
+
+
+def splits_of(folder):
+    return {entry["id"]: entry["split"] for entry in json.loads((folder / "manifest.json").read_text())[
+        "demonstrations"]}
+
+
+def corrected(source, number):
+    """The source after edits of its task and texts, and with turns that are another demonstration's since a split."""
+    turns = [turn | {"arguments": {"text": f"other {number}"}} if turn.get("intent") == "textInput" else turn
+             for turn in source.demonstration["turns"][:-1]]
+    changed = source.demonstration | {"task": f"Quite another task, number {number}", "turns": turns}
+    return Source(changed, source.recording, recorded=source.demonstration)
+
+
+def test_no_edit_moves_a_demonstration_to_another_split(tmp_path, sources):
+    export(sources, tmp_path / "before", "webdataset", rule=SHARED)
+    export([corrected(source, number) for number, source in enumerate(sources)], tmp_path / "after", "webdataset",
+           rule=SHARED)
+    assert splits_of(tmp_path / "before") == splits_of(tmp_path / "after")
+    assert len({*splits_of(tmp_path / "before").values()}) > 1
+
+
+def test_a_release_keeps_the_splits_of_the_one_before_unless_asked(tmp_path, sources):
+    export(sources[1:], tmp_path, "webdataset", rule=SHARED, release="v1")
+    other = Rule(seed=4, valid=0.3, test_iid=0.3, near_duplicates=0.75)
+    export(sources, tmp_path, "webdataset", rule=other, release="v2")
+    first, second = splits_of(tmp_path / "v1"), splits_of(tmp_path / "v2")
+    assert first.items() <= second.items() and len(second) == len(first) + 1
+    export(sources, tmp_path, "webdataset", rule=other, release="v3", new_splits=True)
+    export(sources, tmp_path / "fresh", "webdataset", rule=other)
+    assert splits_of(tmp_path / "v3") == splits_of(tmp_path / "fresh") != second

@@ -261,3 +261,61 @@ def test_a_join_brings_the_others_turns_back_as_they_are_there():
     twice = append(turns, cut, {"op": "add", "turn": "d", "after": "a", "added": said("d")})
     with pytest.raises(InputError, match="both contain a turn 'd'"):
         append(turns, twice, {"op": "join", "other": "p2", "edits": 0})
+
+
+@pytest.mark.parametrize(("before", "edit", "reason"), [
+    ([{"op": "drop", "turn": "b"}], {"op": "merge", "turn": "a", "other": "b"}, "dropped"),
+    ([{"op": "drop", "turn": "a"}], {"op": "merge", "turn": "a", "other": "b"}, "dropped"),
+    ([{"op": "drop", "turn": "a"}], {"op": "merge", "turn": "b", "other": "a"}, "dropped"),
+    ([{"op": "move", "turn": "d", "after": "a"}], {"op": "merge", "turn": "a", "other": "b"}, "'d' is between"),
+    ([{"op": "move", "turn": "c1", "after": "a"}], {"op": "merge", "turn": "b", "other": "a"}, "'c1' is between"),
+    ([], {"op": "merge", "turn": "a", "other": "d"}, "same field"),
+    ([], {"op": "retarget", "turn": "a", "element": None}, "recorded without a target"),
+    ([], {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": typing("d2", "x", [], uid="10")}, "events"),
+    ([], {"op": "split", "turn": "d", "arguments": {"text": ""}, "added": typing("d2", "x", [7])}, "element"),
+    ([], {"op": "split", "turn": "d", "arguments": {"text": ""},
+          "added": typing("d2", "x", [7], uid="10", dropped=True)}, "dropped"),
+])
+def test_an_edit_whose_preconditions_do_not_hold_is_refused_with_the_reason(before, edit, reason):
+    log: list[dict] = []
+    for made in before:
+        log = append(TURNS, log, made)
+    with pytest.raises(InputError, match=reason):
+        append(TURNS, log, edit)
+
+
+def test_typing_of_another_tab_or_frame_is_not_merged():
+    for other in (typing("b", "town", [3, 4], state=STATE | {"tab": 2}),
+                  typing("b", "town", [3, 4], element=element("9", "input") | {"frame": [1]})):
+        with pytest.raises(InputError, match="same field"):
+            append([*TURNS[:2], other], [], {"op": "merge", "turn": "a", "other": "b"})
+
+
+def test_merging_in_reverse_keeps_the_last_text_and_the_first_state():
+    turns = apply_edits(TURNS, append(TURNS, [], {"op": "merge", "turn": "b", "other": "a"}))
+    assert ids(turns) == ["c1", "b", "d"]
+    assert turns[1] == TURNS[1] | {"id": "b", "arguments": {"text": "town"}, "events": [1, 2, 3, 4]}
+
+
+def test_typing_is_merged_over_a_dropped_turn():
+    log = append(TURNS, append(TURNS, [], {"op": "move", "turn": "d", "after": "a"}), {"op": "drop", "turn": "d"})
+    turns = apply_edits(TURNS, append(TURNS, log, {"op": "merge", "turn": "a", "other": "b"}))
+    assert ids(turns) == ["c1", "a", "d"] and turns[1]["arguments"] == {"text": "town"}
+
+
+def test_a_stored_log_with_an_edit_that_is_refused_today_still_opens():
+    log = [{"op": "drop", "turn": "b"}, {"op": "merge", "turn": "a", "other": "b"}]
+    assert ids(apply_edits(TURNS, log)) == ["c1", "a", "d"]
+    assert undo_depths(append(TURNS, log, {"op": "undo"})) == (1, 1)
+
+
+def test_the_picture_that_was_taken_chosen_again_is_as_recorded():
+    edits = [{"op": "set_screenshot", "turn": "a", "screenshot": picture, "screenshot_time": 0.9, "source": "captured"}
+             for picture in ("cd" * 32, BLOB)]
+    unchanged = {"op": "set_screenshot_status", "turn": "a", "status": "good"}
+    assert apply_edits(TURNS, edits) == apply_edits(TURNS, [unchanged]) != apply_edits(TURNS, edits[:1])
+
+
+def test_a_label_that_is_removed_leaves_nothing():
+    edits = [{"op": "label", "turn": "a", "label": "x", "said": said_} for said_ in (["1"], [])]
+    assert "labels" in apply_edits(TURNS, edits[:1])[1] and "labels" not in apply_edits(TURNS, edits)[1]

@@ -130,3 +130,26 @@ def test_tars_name_nobody_and_no_time(tmp_path, sources):
     with tarfile.open(fileobj=io.BytesIO((tmp_path / "out" / "train-000000.tar").read_bytes())) as tar:
         assert {(member.mtime, member.uid, member.gid, member.uname, member.mode) for member in tar} == {
             (0, 0, 0, "demotape", 0o644)}
+
+
+def test_a_moved_chat_turn_carries_the_page_of_its_own_time(tmp_path, sources):
+    turns = sources[0].demonstration["turns"]
+    acted = [turn for turn in turns if turn["type"] == "browser" and turn["state"]]
+    early, late = acted[0], acted[-1]
+    line = {"type": "chat", "speaker": "navigator", "utterance": "x", "checks": [], "dropped": False,
+            "timestamp": (early["timestamp"] + acted[1]["timestamp"]) / 2}
+    moved = [line | {"id": "moved-first"}, *turns, line | {"id": "moved-last"},
+             line | {"id": "at-the-end", "timestamp": late["timestamp"] + 9}]
+    export([Source({**sources[0].demonstration, "turns": moved}, sources[0].recording)], tmp_path / "out", "webdataset")
+    records = {record["turn"]: record for record in (json.loads(each["json"]) for each in samples(tmp_path / "out"))}
+    assert [records[name]["state_turn"] for name in ("moved-first", "moved-last", "at-the-end")] == [
+        early["id"], early["id"], max(acted, key=lambda turn: turn["timestamp"])["id"]]
+
+
+@pytest.mark.parametrize("format", ["webdataset", "weblinx", "mind2web", "parquet"])
+def test_a_demonstration_whose_turns_are_all_dropped_is_counted_and_not_exported(tmp_path, sources, format):
+    turns = [turn | {"dropped": True} for turn in sources[0].demonstration["turns"]]
+    dropped = Source({**sources[0].demonstration, "id": "dropped", "turns": turns}, sources[0].recording)
+    summary = export([sources[0], dropped], tmp_path / "out", format)
+    assert summary.not_selected == {"demonstration: all its turns are dropped": 1}
+    assert not [path for path in (tmp_path / "out").rglob("*") if "dropped" in path.name]
