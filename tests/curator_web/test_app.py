@@ -11,7 +11,8 @@ import pytest
 
 from curator_web import create_app, server
 from curator_web.access.security import PAGE_POLICY, SNAPSHOT_POLICY
-from curator_web.demonstrations.library.library import current, exportable, import_recording
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.demonstrations.workflow.editing import add_edit, edit_log
 from curator_web.demonstrations.workflow.workflow import change_status

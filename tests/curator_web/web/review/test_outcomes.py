@@ -12,7 +12,8 @@ from sqlalchemy import select
 
 from curator_web.db.models.core import AuditLine
 from curator_web.demonstrations.library import pairs
-from curator_web.demonstrations.library.library import exportable, import_recording, listed, review
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import import_recording, listed, review
 from curator_web.demonstrations.workflow import pairing
 from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.users import projects
