@@ -20,7 +20,9 @@ NOT_REACHED = {"kind": "url", "match": {"exact": ["https://air.example/elsewhere
 # Recordings by id: their provenance, None if they contain none, and the outcome checks beside them.
 RECORDINGS = {
     "rec-person": ({"actor": "person"}, None), "rec-silent": (None, REACHED),
-    "rec-success": ({"actor": "agent"}, REACHED), "rec-failure": ({"actor": "agent"}, NOT_REACHED), "rec-named": ({"agent": "walker 1.0"}, None),
+    "rec-success": ({"actor": "agent"}, REACHED),
+    "rec-failure": ({"actor": "agent"}, NOT_REACHED),
+    "rec-named": ({"agent": "walker 1.0"}, None),
     "rec-replay": ({"actor": "script", "agent": "demotape replay"}, None)}
 
 
