@@ -32,6 +32,7 @@ from .api.work import training as api_training
 from .api.work import uploads as api_uploads
 from .db import timeouts
 from .db.database import open_database
+from .demonstrations.library import actors
 from .demonstrations.library.library import Imported
 from .jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, queue, recounts, replays, upload_service
 from .jobs.queue import Jobs, Work
@@ -112,7 +113,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     sign_in_attempts, hooks = SignInAttemptLimits(db, secret), Webhooks(db, secret)
     chores: list[Callable[[], object]] = [
         store.temporary.remove_left_over, sign_in_attempts.forget_old, partial(web_sessions.forget_old, db),
-        partial(reading.forget_old, db), hooks.forget_old]
+        partial(reading.forget_old, db), hooks.forget_old, partial(actors.read_missing, db, store)]
     jobs = Jobs(db, kinds, chores=chores, describe=store.without_paths, dispatcher=Sender(db, hooks, webhook_networks),
                 patience=timedelta(days=job_days), require_room=lambda: store.files.require_room(0))
     uploads = upload_service.UploadService(db, store.files, jobs, upload_days) if import_package else None

@@ -20,7 +20,7 @@ from pipeline.outcomes.checking import Score
 from pipeline.outcomes.responses import spoken_answer
 from pipeline.workers import WorkLost
 from recorder.reader import Recording
-from replay.agents.environment import Environment, scored, start_of
+from replay.agents.environment import Environment, keep_checks, scored, start_of
 from replay.running import running
 from schemas import DemotapeError, InputError
 from schemas.addresses import split_address
@@ -135,6 +135,7 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
     failed = next((turn_outcome.reason for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), "")
     answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])
                    if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
+    keep_checks(outcome, runs / "run-1")
     score = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken_answer(answer, outcome))
     return *_score_columns(score, failed), sum(result.missing.values())
 

@@ -10,7 +10,8 @@ from playwright.async_api import ViewportSize, async_playwright
 
 from curator_web import default_db_url
 from curator_web.db.database import open_database
-from curator_web.demonstrations.library.library import exportable, import_recording
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
 from pipeline.export import FORMATS, export

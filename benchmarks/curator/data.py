@@ -102,8 +102,8 @@ def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict,
     status = chance.choice(("submitted", "validated", "approved", "approved")) if number % 5 == 4 else "draft"
     row = {"id": name, "recording": name, "task": task, "site": site, "status": status, "version": 1,
            "recorded_at": imported - timedelta(days=1), "imported_at": imported, "changed_at": imported,
-           "submitted_by": None if status == "draft" else "ann1", "sound": validation_cache.digest(content),
-           **counts(turns, turns, [])}
+           "submitted_by": None if status == "draft" else "ann1", "actor": "person",
+           "sound": validation_cache.digest(content), **counts(turns, turns, [])}
     found = facets.of_turns(turns, turns, [])
     if status != "draft":
         found |= {("person", "ann1"): 1} | ({("person", "val"): 1} if number % 3 else {})

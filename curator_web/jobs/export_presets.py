@@ -19,7 +19,7 @@ from curator_web.users.projects import require_lead
 from schemas.files import validated
 from schemas.text import storable
 
-from .export_request import ExportRequestSchema, narrowed, rule
+from .export_request import ExportRequestSchema, narrowed, rule, with_defaults
 
 MAX_PRESETS = 100  # of a project
 LENGTH = 200_000  # characters of a preset's options as JSON; all of them are read where presets are listed
@@ -42,7 +42,7 @@ class Preset:
 
     @property
     def narrowed(self) -> list[str]:
-        """By what besides the status it leaves something out."""
+        """By what besides status and default actors it leaves something out."""
         return narrowed(self.row.content)
 
 
@@ -117,7 +117,7 @@ def export_arguments(db: Database, project: str, options: Mapping[str, Any], whe
     requested = {name: value for name, value in options.items() if name != "preset"}
     if options.get("preset"):
         requested = options_of(db, project, options["preset"]) | requested
-    request = validated(requested, _SCHEMA, where)
+    request = with_defaults(db, validated(requested, _SCHEMA, where))
     if "splits" not in request:
         request["splits"] = project_settings.split_rule(db, project)
     rule(request)  # raises InputError for an invalid rule now, not when the job runs

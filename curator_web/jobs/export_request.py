@@ -1,18 +1,32 @@
 """The request for an export, from the page or the API: format, selection, options."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import fields, validate
 
-from curator_web.db.models.core import STATUSES
-from pipeline.export import GRAMMARS, Rule, RuleSchema, Selection, format_names, make_rule
+from curator_web.db.database import Database
+from curator_web.db.models.core import APPROVED, STATUSES
+from curator_web.users import has_accounts
+from pipeline.export import (
+    ANY,
+    EXPORT_ACTORS,
+    GRAMMARS,
+    OUTCOMES,
+    Rule,
+    RuleSchema,
+    Selection,
+    format_names,
+    make_rule,
+)
 from pipeline.privacy.finding import KINDS
-from schemas.actors import ACTORS
+from schemas.actors import PERSON, UNKNOWN_ACTOR
 from schemas.formats.parts import Strict
 from schemas.intents import BROWSER_INTENTS
 
 _MAX_ENTRIES = validate.Length(max=100)
 _NAME = validate.Length(min=1, max=200)
+DEFAULT_ACTORS = (PERSON, UNKNOWN_ACTOR)  # nothing states that an agent or a script acted
 # What is no matter of the selection, by the name that `pipeline.export.export` has for it.
 _OPTIONS = ("grammar", "screenshots", "names", "ocr")
 
@@ -32,16 +46,22 @@ def _flag(description: str) -> fields.Boolean:
 
 
 class ExportRequestSchema(Strict):
-    """What to export; what is absent asks for nothing."""
+    """What to export; what is absent asks for nothing, except `status` and `actors` (`with_defaults`)."""
 
     format = fields.String(required=True, validate=validate.OneOf(format_names()))
-    status = _choice("null: all but the invalid ones", STATUSES)
+    status = fields.String(allow_none=True, validate=validate.OneOf([*STATUSES, ANY]), metadata={
+        "description": "`any`: all but the invalid ones, as null; absent: `approved` if the app has accounts and "
+                       "`reviewed` is false, otherwise `any`"})
     reviewed = _flag("only what somebody validated")
     proven = _flag("only what was run again as it is now, and did what it did")
     recorded_by = _names("only recordings of these users")
     since = fields.Date(load_default=None, allow_none=True, metadata={"description": "the first day of recording"})
     until = fields.Date(load_default=None, allow_none=True, metadata={"description": "the last day of recording"})
-    actors = _names("only what these did", ACTORS)
+    actors = fields.List(
+        fields.String(validate=validate.OneOf([*EXPORT_ACTORS, ANY])), validate=_MAX_ENTRIES, metadata={
+            "description": "only what these did; `any`: everything, as an empty list; absent: `person` and `unknown` "
+                           "(the recording does not state who acted)"})
+    outcome = _choice("only those with this result of outcome checks; null: `any`", [*OUTCOMES, ANY])
     websites = _names("only demonstrations that were on one of these")
     labels = fields.Dict(keys=fields.String(validate=_NAME), values=fields.String(validate=_NAME), load_default=dict,
                          validate=_MAX_ENTRIES,
@@ -58,11 +78,32 @@ class ExportRequestSchema(Strict):
     ocr = _flag("also read the text in pictures, and take personal data out of it")
 
 
-def selection(request: dict[str, Any]) -> Selection:
-    """The demonstrations and turns that are asked for."""
-    arguments = {name: request[name] for name in Selection.__dataclass_fields__}
-    return Selection(**{name: tuple(value) if isinstance(value, list) else value for name, value in arguments.items()}
-                     | {"status": arguments["status"] or ""})
+def default_status(db: Database) -> str:
+    """The status of what is exported if a request has none: approved as soon as the app has accounts."""
+    return APPROVED if has_accounts(db) else ANY
+
+
+def with_defaults(db: Database, request: Mapping[str, Any]) -> dict[str, Any]:
+    """The request with a status and actors. Another condition on the review (`reviewed`) replaces the default status.
+
+    Null as status and an empty list of actors, as versions up to 0.3 wrote them in presets and jobs, stay what they
+    were: no condition.
+    """
+    defaults: dict[str, Any] = {"status": ANY if request.get("reviewed") else default_status(db),
+                                "actors": [*DEFAULT_ACTORS]}
+    return defaults | dict(request)
+
+
+def selection(request: Mapping[str, Any]) -> Selection:
+    """The demonstrations and turns that are asked for. Without a status or actors, none are required: the defaults are
+    `with_defaults`'."""
+    arguments: dict[str, Any] = {name: request[name] for name in Selection.__dataclass_fields__ if name in request}
+    arguments |= {name: "" for name in ("status", "outcome") if arguments.get(name) in (None, ANY)}
+    actors = arguments.get("actors") or ()
+    arguments["actors"] = () if ANY in actors or {*actors} == {*EXPORT_ACTORS} else actors
+    selected: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value
+                               for name, value in arguments.items()}
+    return Selection(**selected)
 
 
 def rule(request: dict[str, Any]) -> Rule | None:
@@ -75,7 +116,8 @@ def options(request: dict[str, Any]) -> dict[str, Any]:
     return {name: request[name] for name in _OPTIONS} | {"allow": frozenset(request["allow"])}
 
 
-def narrowed(arguments: dict[str, Any]) -> list[str]:
-    """By what besides the status an export was narrowed, in words; of a job of any version."""
-    return [name.replace("_", " ") for name in Selection.__dataclass_fields__
-            if name != "status" and arguments.get(name)]
+def narrowed(arguments: Mapping[str, Any]) -> list[str]:
+    """By what besides status and default actors an export was narrowed, in words; of a job of any version."""
+    wanted = selection(arguments)
+    names = [name for name in Selection.__dataclass_fields__ if name != "status" and getattr(wanted, name)]
+    return [name.replace("_", " ") for name in names if name != "actors" or {*wanted.actors} != {*DEFAULT_ACTORS}]

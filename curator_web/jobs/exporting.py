@@ -8,17 +8,21 @@ from typing import Any
 
 from curator_web.db.database import Database
 from curator_web.db.models.job_models import Job
-from curator_web.demonstrations.library import damage
-from curator_web.demonstrations.library.library import exportable, selected
+from curator_web.demonstrations.library import actors, damage
+from curator_web.demonstrations.library.export_counts import REVIEWED, count_for_export, explain_empty
+from curator_web.demonstrations.library.export_sources import exportable, properties, selected
 from curator_web.demonstrations.library.reported_secrets import reported_secrets
+from curator_web.errors import InputError
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import RecordingStore
 from pipeline.export import InOrder, LeftOut, export
+from pipeline.export.source import EXPORTED
 
 from .export_request import ExportRequestSchema, options, rule, selection
 from .queue import Step
 
 KIND = "export"
+READING_TIME_S = 1.0  # seconds that a request for counts waits for recordings to be read for their actor
 DAMAGED_SHOWN = 20  # of the demonstrations that could not be read
 
 
@@ -30,7 +34,11 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
     chosen = options(request)
     if chosen["names"]:
         chosen["names_key"] = names_key(db, store)
+    actors.read_missing(db, store)
     total = len(selected(db, wanted, Counter(), job.project))
+    if not total:
+        counts = count_for_export(db, wanted, job.project)
+        raise InputError(f"no demonstrations to export: {explain_empty(counts, wanted)}")
     done, names = 0, set[str]()
 
     def progress(name: str) -> None:
@@ -50,7 +58,8 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
         sources = InOrder(exportable(db, store, wanted, damaged, not_selected, job.project))
         try:
             summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
-                             not_selected=not_selected, limited=True, temporary=temporary,
+                             not_selected=not_selected, properties=properties(db, job.project), limited=True,
+                             temporary=temporary,
                              secret_digests=reported_secrets(db, store), **chosen)
         finally:
             damage.note(db, damaged, names)
@@ -63,7 +72,9 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
     damaged_shown = [{"id": left_out.id, "reason": store.without_paths(left_out.reason)}
                      for left_out in damaged[:DAMAGED_SHOWN]]
     left_out = [f"{count} × {reason}" for reason, count in summary.reasons()[:20]]
-    return {"demonstrations": summary.demonstrations, "turns": summary.samples, "left_out": left_out,
+    reviewed = sum(summary.counts["status"].get(status, {}).get(EXPORTED, 0) for status in REVIEWED)
+    return {"demonstrations": summary.demonstrations, "reviewed": reviewed, "counts": summary.counts,
+            "turns": summary.samples, "left_out": left_out,
             "size": size, "damaged": len(damaged), "damaged_first": damaged_shown}
 
 

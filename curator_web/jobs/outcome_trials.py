@@ -7,7 +7,7 @@ from sqlalchemy import select
 from curator_web.db.database import Database
 from curator_web.db.models.core import Demonstration
 from curator_web.db.models.job_models import QUEUED, RUNNING, Job
-from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library import library, outcome_results
 from curator_web.demonstrations.workflow import outcomes
 from curator_web.errors import DemotapeError, ErrorText, InputError, ServiceUnavailable
 from curator_web.storage.recordings import RecordingStore
@@ -57,6 +57,7 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
     for number, demonstration_id in enumerate(ids):
         step(number, len(ids), demonstration_id)
         rows.append({"id": demonstration_id} | _row(db, store, demonstration_id, outcome, home))
+    outcome_results.store_results(db, {row["id"]: row["holds"] for row in rows if "holds" in row})
     return {"demonstration": review.row.id, "outcome": outcome, "rows": rows}
 
 

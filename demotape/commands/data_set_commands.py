@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from schemas import DemotapeError, InputError
-from schemas.actors import ACTORS
+from schemas.actors import ACTORS, UNKNOWN_ACTOR
 from schemas.intents import BROWSER_INTENTS
 
 from . import summary
@@ -18,10 +19,12 @@ from .app_data import of_app, of_database, open_app
 from .terminal import PATH, complain, console, progress
 
 if TYPE_CHECKING:
-    from pipeline.export import Selection
+    from curator_web.db.database import Database
+    from pipeline.export import Selection, Source
 
 _DAY = click.DateTime(["%Y-%m-%d"])
 
+ANY = "any"  # as in pipeline.export, which is slow to import
 PROBLEMS_SHOWN = 20  # of one path
 
 
@@ -33,15 +36,20 @@ PROBLEMS_SHOWN = 20  # of one path
               help=("Export format: weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, "
                     "trajectories, label-studio or a plug-in's."))
 @click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
-@click.option("--status", help="Only demonstrations with this status, such as approved.")
+@click.option("--status", metavar="STATUS",
+              help=("Only demonstrations with this status; any: all but invalid ones.  [default: approved if the app "
+                    "has accounts, otherwise any]"))
 @click.option("--reviewed-only", "reviewed", is_flag=True, help="Only validated demonstrations.")
 @click.option("--proven-only", "proven", is_flag=True, help="Only demonstrations whose replay succeeded, in their "
                                                             "current version.")
 @click.option("--recorded-by", multiple=True, metavar="NAME", help="Only recordings of this user; repeatable.")
 @click.option("--since", type=_DAY, help="Only recordings of this day or later.")
 @click.option("--until", type=_DAY, help="Only recordings of this day or earlier.")
-@click.option("--actor", "actors", multiple=True, type=click.Choice(ACTORS),
-              help="Only demonstrations by this actor: person, agent or script; repeatable.")
+@click.option("--actor", "actors", multiple=True, type=click.Choice([*ACTORS, UNKNOWN_ACTOR, ANY]),
+              help=("Only demonstrations by this actor: person, agent, script, unknown (the recording does not state "
+                    "it), any; repeatable.  [default: person, unknown]"))
+@click.option("--outcome", type=click.Choice(["success", "failure", "undecided", ANY]),
+              help="Only demonstrations with this last result of outcome checks.  [default: any]")
 @click.option("--website", "websites", multiple=True, metavar="NAME",
               help="Only demonstrations on this website, such as shop.example; repeatable.")
 @click.option("--label", "labels", multiple=True, metavar="NAME=VALUE",
@@ -85,12 +93,13 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
            project: str | None, **options) -> None:
     """Export the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
 
-    The format is given by --format or --preset. By default, all demonstrations except invalid ones are exported.
-    manifest.json counts the excluded ones by reason. Damaged demonstrations are reported and skipped; the exit code
-    is then 1.
+    The format is given by --format or --preset. By default, demonstrations of people are exported: the approved ones
+    if the app has accounts, otherwise all except invalid ones. manifest.json counts the excluded ones by reason.
+    Damaged demonstrations are reported and skipped; the exit code is then 1.
     """
-    from curator_web.demonstrations.library import damage
-    from curator_web.demonstrations.library.library import exportable, selected
+    from curator_web.demonstrations.library import actors, damage
+    from curator_web.demonstrations.library.export_counts import count_for_export, explain_empty
+    from curator_web.demonstrations.library.export_sources import exportable, properties
     from curator_web.demonstrations.library.reported_secrets import reported_secrets
     from curator_web.jobs.export_presets import options_of
     from curator_web.storage.names_key import names_key
@@ -113,20 +122,25 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     if options["names"]:
         options["names_key"] = names_key(database, store)
     damaged: list[LeftOut] = []
-    done, not_selected, selection = set[str](), Counter[str](), _selection(options)
-    sources = InOrder(exportable(database, store, selection, damaged, not_selected, chosen))
+    done, not_selected, selection = set[str](), Counter[str](), _selection(options, database)
+    actors.read_missing(database, store)
+    counts = count_for_export(database, selection, chosen)
+    empty = "" if counts.selected else (f"{destination}: no demonstrations to export; nothing was written; "
+                                        f"{explain_empty(counts, selection, prefix='--')}")
+    sources = InOrder(_unless(empty, exportable(database, store, selection, damaged, not_selected, chosen)))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
     store.temporary.remove_left_over()  # such as of an export that was killed
     try:
         with (store.temporary.folder() as temporary,
-              progress("Exporting", len(selected(database, selection, Counter(), chosen))) as step):
+              progress("Exporting", counts.selected) as step):
             def advance(name: str) -> None:
                 done.add(name)
                 step(name)
             result = export(sources, destination, format_, advance, rule=rule, jobs=jobs, scheduler=scheduler,
                             endpoint_url=endpoint_url, damaged=damaged, selection=selection, not_selected=not_selected,
-                            shard_size=shard_size << 20, allow=allow, temporary=temporary,
+                            properties=properties(database, chosen), shard_size=shard_size << 20, allow=allow,
+                            temporary=temporary,
                             secret_digests=reported_secrets(database, store), **options)
     finally:
         damage.note(database, damaged, done)
@@ -138,23 +152,34 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
                             "and were skipped, see above; the others were exported")
 
 
+def _unless(empty: str, sources: Iterator["Source"]) -> Iterator["Source"]:
+    """The sources, after the export has verified its options; raises InputError with the reason why there are none."""
+    if empty:
+        raise InputError(empty)
+    yield from sources
+
+
 def _is_set(name: str) -> bool:
     """Whether an option was told on the command line."""
     return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
 
 
 def _preset_options(content: dict[str, Any]) -> dict[str, Any]:
-    """A preset's options as this command has them."""
+    """A preset's options as this command has them. One that has a status or actors, also none, means exactly those."""
     options = {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
     options["format_"] = options.pop("format")
     options["labels"] = tuple(f"{name}={value}" for name, value in content.get("labels", {}).items())
     for name in ("since", "until"):
         options[name] = content.get(name) and datetime.fromisoformat(content[name])
+    for name in {"status", "actors"} & content.keys():
+        options[name] = options[name] or (ANY if name == "status" else (ANY,))
     return options
 
 
-def _selection(options: dict[str, Any]) -> "Selection":
+def _selection(options: dict[str, Any], database: "Database") -> "Selection":
     """The selection that the options ask for, taken out of them; raises a usage error for what is no label."""
+    from curator_web.db.models.core import STATUSES
+    from curator_web.jobs.export_request import selection, with_defaults
     from pipeline.export import Selection
 
     fields = {name: options.pop(name) for name in tuple(options) if name in Selection.__dataclass_fields__}
@@ -162,8 +187,12 @@ def _selection(options: dict[str, Any]) -> "Selection":
     if wrong := [name for name, equals, _ in labels if not equals]:
         raise click.BadParameter(f"{wrong[0]!r}: must be NAME=VALUE", param_hint="--label")
     fields |= {name: day and day.date() for name in ("since", "until") for day in (fields[name],)}
-    return Selection(**fields | {"status": fields["status"] or "",
-                                 "labels": {name: value for name, _, value in labels}})
+    fields["labels"] = {name: value for name, _, value in labels}
+    if fields["status"] not in (None, *STATUSES, ANY):
+        raise click.BadParameter(f"unknown status {fields['status']!r}; choose from {', '.join((*STATUSES, ANY))}",
+                                 param_hint="--status")
+    return selection(with_defaults(database, {name: value for name, value in fields.items()
+                                              if value or name not in ("status", "actors")}))
 
 
 @click.command()

@@ -10,6 +10,7 @@ from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.types.recordings import Turn
 
 if TYPE_CHECKING:
+    from pipeline.export import DemonstrationCounts
     from pipeline.judging.figures import Figures
     from pipeline.ranker import Trained
     from recorder import Recording
@@ -149,10 +150,27 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {', '.join(f'{split} {count}' for split, count in sorted(result.splits.items()))}")
     if result.near_duplicates:
         console.print(f"  {result.near_duplicates} in the split of an older near-duplicate")
+    for line in _count_lines(result.counts):
+        console.print(f"  {line}")
     for reason, count in result.reasons():
         console.print(f"  {count} × {reason}")
     for kind, count in sorted(result.redacted.items()):
         console.print(f"  {count} × {kind} redacted")
+
+
+def _count_lines(counts: "DemonstrationCounts") -> list[str]:
+    """How many exported demonstrations were reviewed, and the exported and excluded ones by status, actor and outcome.
+    A property with the same value everywhere has no line, if nothing is excluded."""
+    statuses = counts.get("status", {})
+    total = sum(part["exported"] for part in statuses.values())
+    reviewed = sum(statuses[status]["exported"] for status in ("validated", "approved") if status in statuses)
+    lines = [f"{reviewed} of {total} reviewed"] if total else []
+    for name, values in counts.items():
+        parts = [", ".join(f"{value} {part[kind]}" for value, part in values.items() if part[kind])
+                 for kind in ("exported", "left_out")]
+        if len(values) > 1 or parts[1]:
+            lines.append(f"{name}: {parts[0]}{f'; excluded: {parts[1]}' if parts[1] else ''}")
+    return lines
 
 
 def print_differences(console: Console, differences: list, total: int) -> None:

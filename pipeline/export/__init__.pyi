@@ -14,7 +14,12 @@ from .releases import read_export as read_export
 from .running import FAULTS as FAULTS
 from .running import Files as Files
 from .running import Format as Format
+from .selection import ANY as ANY
+from .selection import EXPORT_ACTORS as EXPORT_ACTORS
+from .selection import OUTCOMES as OUTCOMES
+from .selection import ListedFacts as ListedFacts
 from .selection import Selection as Selection
+from .source import DemonstrationCounts as DemonstrationCounts
 from .source import File as File
 from .source import LeftOut as LeftOut
 from .source import Line as Line

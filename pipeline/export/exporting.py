@@ -1,7 +1,7 @@
 """Export: demonstrations in, a data set out, in one of several formats; atomic and deterministic."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -33,7 +33,16 @@ from .plugged import find_format, named
 from .running import FAULTS, Format, run
 from .selection import Selection, select
 from .sharding import ShardedFiles
-from .source import LeftOut, Options, Source, Summary, Tally, leave_out_dropped, secret_digests_of
+from .source import (
+    LeftOut,
+    Options,
+    Source,
+    Summary,
+    Tally,
+    count_demonstrations,
+    leave_out_dropped,
+    secret_digests_of,
+)
 from .splits import Group, LeakCheck, Rule
 from .states import ENCODINGS
 
@@ -60,8 +69,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
            progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
            scheduler: str | None = None, limited: bool = False, endpoint_url: str | None = None,
            damaged: list[LeftOut] | None = None, selection: Selection | None = None,
-           not_selected: Counter[str] | None = None, release: str | None = None, new_splits: bool = False,
-           **options: Any) -> Summary:
+           not_selected: Counter[str] | None = None, properties: Mapping[str, Mapping[str, str]] | None = None,
+           release: str | None = None, new_splits: bool = False, **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
@@ -72,7 +81,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
     export, which is then replaced in one step at the end. Demonstrations that cannot be read are left out and noted in
     `damaged`, which whoever makes the sources may add to meanwhile; without it, the first one raises. `selection`:
     which of them, and which turns; `not_selected` counts the others, and may hold what whoever makes the sources left
-    out.
+    out. `properties`: status, actor and outcome of all demonstrations that there are, by id; the manifest counts them.
     `release`: the name of a release, which is written below the destination and follows the last one there;
     demonstrations keep the split that they have there, unless `new_splits` asks for those of the rule.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
@@ -129,9 +138,19 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
         released = {} if new_splits or before is None else _released_splits(before, endpoint_url)
         leaks = LeakCheck(rule, groups, released)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
+        done = set[str]()
+
+        def advance(demonstration_id: str) -> None:
+            done.add(demonstration_id)
+            if progress:
+                progress(demonstration_id)
+
         run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
-            progress=progress or (lambda name: None), faults=faults)
+            progress=advance, faults=faults)
         leaks.verify()
+        if properties is not None:
+            done -= {left_out.id for left_out in opened.summary.damaged}
+            opened.summary.counts = count_demonstrations(properties, done)
         return opened.publish()
 
 

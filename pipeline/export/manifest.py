@@ -68,6 +68,15 @@ class SourceSchema(Strict):
                                 required=False, validate=validate.Range(min=0))
 
 
+class CountSchema(Strict):
+    """How many demonstrations have a property."""
+
+    piece = "export"
+
+    exported = integer("those in the export", validate=validate.Range(min=0))
+    left_out = integer("those that are not", validate=validate.Range(min=0))
+
+
 class ManifestSchema(Strict):
     """manifest.json of an export."""
 
@@ -95,6 +104,11 @@ class ManifestSchema(Strict):
         "description": "what was asked for, by field; absent when all was"})
     not_selected = fields.Dict(keys=fields.String(), values=fields.Integer(), required=False, metadata={
         "description": "demonstrations and turns that were not asked for, by reason; absent if there are none"})
+    demonstration_counts = fields.Dict(
+        keys=fields.String(validate=validate.OneOf(("status", "actor", "outcome"))), required=False,
+        values=fields.Dict(keys=fields.String(), values=fields.Nested(CountSchema)), metadata={
+            "description": "demonstrations of the project by `status`, `actor` and `outcome`, then by value; absent in "
+                           "exports that no review app made"})
     files = listing(fields.Nested(FileSchema), "every other file")
     demonstrations = listing(fields.Nested(SourceSchema), "every demonstration, in order")
 
@@ -154,6 +168,7 @@ class Manifest(TypedDict):
     previous: NotRequired[str]
     selection: NotRequired[dict[str, Any]]
     not_selected: NotRequired[dict[str, int]]
+    demonstration_counts: NotRequired[dict[str, dict[str, dict[str, int]]]]
     files: list[ManifestFile]
     demonstrations: list[ManifestSource]
 
@@ -206,6 +221,8 @@ def write_manifest(file: IO[bytes], summary: Summary, files: IO[bytes], demonstr
     head |= {name: value for name, value in (("release", summary.release), ("previous", summary.previous)) if value}
     if summary.selection:
         head |= {"selection": summary.selection, "not_selected": dict(sorted(summary.not_selected.items()))}
+    if summary.counts:
+        head["demonstration_counts"] = summary.counts
     file.write(json.dumps(head, indent=1)[:-2].encode("ascii"))
     for name, lines in (("files", files), ("demonstrations", demonstrations)):
         file.write(f',\n "{name}": ['.encode("ascii"))

@@ -4,14 +4,31 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
+from schemas.actors import ACTORS, UNKNOWN_ACTOR, actor_of
 from schemas.types.recordings import Turn
 
 from .source import Source
 from .splits import Rule, websites
 
 PROVEN = ("same", "equivalent")  # verdicts of a demonstration that still does what it did
+ANY = "any"  # in options: no condition on the status (except that invalid ones stay out), the actor or the outcome
+EXPORT_ACTORS = (*ACTORS, UNKNOWN_ACTOR)
+OUTCOMES = SUCCESS, FAILURE, UNDECIDED = ("success", "failure", "undecided")
+
+
+class ListedFacts(NamedTuple):
+    """What the app's list contains of a demonstration. `actor`: None if its recording was not read for it yet;
+    `outcome`: one of OUTCOMES."""
+
+    status: str
+    reviewed: bool
+    recorded_by: str | None
+    day: date
+    proof: str = ""
+    actor: str | None = None
+    outcome: str = UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -20,9 +37,9 @@ class Selection:
 
     Of demonstrations: `status` in the review app; `reviewed`: somebody validated it; `proven`: it was run again as it
     is now, and did what it did (PROVEN); `recorded_by`: users of the app;
-    `since`, `until`: days of its recording, both included; `actors`: person, agent, script; `websites`: at least one of
-    these; `labels`: as the split rule's file tells them. Of browser turns: `intents`; `good_screenshots`;
-    `without_checks`: kinds of checks that ask for nothing more in it.
+    `since`, `until`: days of its recording, both included; `actors`: of EXPORT_ACTORS; `outcome`: one of OUTCOMES;
+    `websites`: at least one of these; `labels`: as the split rule's file tells them. Of browser turns: `intents`;
+    `good_screenshots`; `without_checks`: kinds of checks that ask for nothing more in it.
     """
 
     status: str = ""
@@ -32,6 +49,7 @@ class Selection:
     since: date | None = None
     until: date | None = None
     actors: tuple[str, ...] = ()
+    outcome: str = ""
     websites: tuple[str, ...] = ()
     labels: dict[str, str] = field(default_factory=dict)
     intents: tuple[str, ...] = ()
@@ -44,26 +62,31 @@ class Selection:
         return {name: value.isoformat() if isinstance(value, date) else len(value) if name == "recorded_by" else value
                 for name, value in criteria.items()}
 
-    def refuses(self, status: str, reviewed: bool, recorded_by: str | None, day: date, proof: str = ""
-                ) -> str:
-        """Why a demonstration is left out by what the app's list tells of it; empty when it is not."""
-        if self.status and status != self.status:
-            return f"demonstration: its status is {status or 'not told'}"
-        if self.reviewed and not reviewed:
+    def refuses(self, facts: ListedFacts) -> str:
+        """Why a demonstration is left out by what the app's list contains of it; empty when it is not."""
+        if self.status and facts.status != self.status:
+            return f"demonstration: its status is {facts.status or 'unknown'}"
+        if self.reviewed and not facts.reviewed:
             return "demonstration: nobody validated it"
-        if self.proven and proof not in PROVEN:
-            return f"demonstration: not proven: {proof or 'not run again'}"
-        if self.recorded_by and recorded_by not in self.recorded_by:
+        if self.proven and facts.proof not in PROVEN:
+            return f"demonstration: not proven: {facts.proof or 'not run again'}"
+        if facts.actor is not None and (reason := self._refuses_actor(facts.actor)):
+            return reason
+        if self.outcome and facts.outcome != self.outcome:
+            return f"demonstration: its outcome is {facts.outcome}"
+        if self.recorded_by and facts.recorded_by not in self.recorded_by:
             return "demonstration: recorded by somebody else"
-        if (self.since and day < self.since) or (self.until and day > self.until):
+        if (self.since and facts.day < self.since) or (self.until and facts.day > self.until):
             return "demonstration: recorded on another day"
         return ""
 
+    def _refuses_actor(self, actor: str) -> str:
+        return f"demonstration: its actor is {actor}" if self.actors and actor not in self.actors else ""
+
     def refuses_content(self, source: Source, rule: Rule) -> str:
         """The same by what it holds."""
-        actor = source.recording.manifest.get("provenance", {}).get("actor", "")
-        if self.actors and actor not in self.actors:
-            return f"demonstration: who acted is {actor or 'not told'}"
+        if reason := self._refuses_actor(actor_of(source.recording.manifest.get("provenance", {}))):
+            return reason
         if self.websites and not set(self.websites) & set(websites(source)):
             return "demonstration: on other websites"
         labels = self.labels and rule.labels(source)

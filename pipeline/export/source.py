@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
@@ -191,6 +191,21 @@ class LeftOut:
     reason: str
 
 
+# By property, then by value: how many are in the export (EXPORTED) and how many are not (LEFT_OUT).
+DemonstrationCounts = dict[str, dict[str, dict[str, int]]]
+EXPORTED, LEFT_OUT = "exported", "left_out"
+
+
+def count_demonstrations(properties: Mapping[str, Mapping[str, str]], exported: Collection[str]) -> DemonstrationCounts:
+    """Count demonstrations by each of their properties. `properties`: by id, then by name of the property."""
+    counts: DemonstrationCounts = {}
+    for demonstration_id, named in properties.items():
+        part = EXPORTED if demonstration_id in exported else LEFT_OUT
+        for name, value in named.items():
+            counts.setdefault(name, {}).setdefault(value, {EXPORTED: 0, LEFT_OUT: 0})[part] += 1
+    return {name: dict(sorted(values.items())) for name, values in counts.items()}
+
+
 @dataclass
 class Summary:
     """What was written. `samples` are turns, `size` is in bytes.
@@ -200,7 +215,7 @@ class Summary:
     taken out, by kind; `splits` demonstrations by split; `near_duplicates` those in the split of an older one;
     `split_rule`: the plug-in's rule that decided, empty without one. `release`, `previous`: its name and that of the
     one before. `selection` is what was asked for, `not_selected` counts demonstrations and turns that were not, by
-    reason.
+    reason. `counts`: demonstrations by property (status, actor, outcome), value, and whether they are in the export.
     `skipped`: files that the destination had already. `damaged`: demonstrations that could not be read.
     """
 
@@ -222,6 +237,7 @@ class Summary:
     previous: str = ""
     selection: dict[str, Any] = field(default_factory=dict)
     not_selected: Counter[str] = field(default_factory=Counter)
+    counts: DemonstrationCounts = field(default_factory=dict)
     damaged: list[LeftOut] = field(default_factory=list)
 
     def reasons(self) -> list[tuple[str, int]]:

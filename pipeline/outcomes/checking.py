@@ -18,6 +18,7 @@ from .responses import response_holds
 from .texts import address_holds, holds, shorten
 
 MIN_SIMILARITY = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
+RESULT_WORDS = {True: "success", False: "failure", None: "undecided"}  # by whether all checks hold
 _ANSWER_NOT_STORED = "the final answer was not recorded"
 _MIN_SIDE = 7  # pixels of a side: SSIM's window
 

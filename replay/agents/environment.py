@@ -23,8 +23,9 @@ from recorder.reader import Recording
 from replay.archive.reading import read_recording
 from replay.running.offline import context_options, give_cookies, give_storage, offline_arguments, without_location
 from replay.serving.server import ReplayServer
-from schemas import DemotapeError, InputError
+from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.addresses import split_address
+from schemas.files import dump_json, write_atomically
 from schemas.types.outcome import Outcome
 from schemas.types.recordings import Provenance, State
 
@@ -50,6 +51,12 @@ def scored(outcome: Outcome, run: Path, answer: str) -> Score:
     recording = Recording(run)
     with Expressions(recording) as evaluate:
         return score(outcome, replace(of_recording(recording, answer), evaluate=evaluate))
+
+
+def keep_checks(outcome: Outcome, run: Path) -> None:
+    """Write the checks that a run is scored by beside its recording, so that its result is known where it is imported.
+    Pictures that they compare with stay with the original recording."""
+    write_atomically(RecordingLayout(run).outcome, dump_json(outcome))
 
 
 class Environment:
@@ -157,6 +164,8 @@ class Environment:
             with suppress(DemotapeError):  # nothing was answered, or the page has paused it: nothing is kept then
                 self._recorder.say("navigator", answer)
         await (self.end() if ended else self._recorder.checkpoint())
+        if ended:
+            keep_checks(self._outcome, run)
         return await asyncio.to_thread(scored, self._outcome, run, answer)
 
     async def _open(self, playwright: Playwright, profile: Path) -> BrowserContext:

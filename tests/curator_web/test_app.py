@@ -11,7 +11,8 @@ import pytest
 
 from curator_web import create_app, server
 from curator_web.access.security import PAGE_POLICY, SNAPSHOT_POLICY
-from curator_web.demonstrations.library.library import current, exportable, import_recording
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.demonstrations.workflow.editing import add_edit, edit_log
 from curator_web.demonstrations.workflow.workflow import change_status
@@ -292,7 +293,7 @@ def test_openapi_describes_every_path(client):
         "get /api/demonstrations/{demonstration_id}/training", "get /api/judging", "post /api/judging/sample",
         "get /api/judging/next", "put /api/judging/labels/{demonstration_id}", "post /api/judging/verdicts",
         "get /api/judging/results", "post /api/judging/results",
-        "post /api/exports", "get /api/jobs/{job_id}", "get /api/labels", "put /api/labels",
+        "post /api/exports", "post /api/exports/counts", "get /api/jobs/{job_id}", "get /api/labels", "put /api/labels",
         "post /api/deletions", "post /api/deletions/{batch}/restore",
         "get /api/filters", "post /api/filters", "delete /api/filters/{filter_id}",
         "get /api/tasks", "post /api/tasks", "post /api/tasks/next", "post /api/tasks/proposals",
@@ -300,8 +301,7 @@ def test_openapi_describes_every_path(client):
         "put /api/tasks/{task_id}/state", "post /api/tasks/{task_id}/back",
         "get /api/projects", "post /api/projects", "post /api/moves", "post /api/statuses",
         "get /api/projects/{project}/members", "put /api/projects/{project}/members/{who}",
-        "get /api/projects/{project}/guidelines",
-        "post /api/projects/{project}/guidelines",
+        "get /api/projects/{project}/guidelines", "post /api/projects/{project}/guidelines",
         "get /api/notifications", "post /api/notifications/read",
         "get /api/export-presets", "post /api/export-presets", "put /api/export-presets/{preset_id}",
         "delete /api/export-presets/{preset_id}",

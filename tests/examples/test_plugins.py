@@ -172,7 +172,7 @@ token = re.search(r'name="csrf_token" value="([^"]+)"', client.get("/exports").t
 formats = client.get("/exports").text.partition('name="format">')[2].partition("</select>")[0]
 options = re.findall("<option>(.*?)</option>", formats)
 filters = "repeated-click" in client.get("/").text
-begun = [client.post("/exports", data={"format": "steps", "status": "", "csrf_token": token}).status_code]
+begun = [client.post("/exports", data={"format": "steps", "status": "any", "csrf_token": token}).status_code]
 answer = client.post("/api/exports", json={"format": "steps"}, headers={"X-CSRFToken": token})
 begun += [answer.status_code, client.post("/exports", data={"format": "x", "csrf_token": token}).status_code]
 deadline = time.monotonic() + 60

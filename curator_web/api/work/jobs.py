@@ -10,8 +10,11 @@ from curator_web.api.bodies import Blueprint
 from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_ALLOWED
 from curator_web.db.models.job_models import JOB_STATES
 from curator_web.db.models.project_settings_models import PRESET_NAME_LENGTH
+from curator_web.demonstrations.library import actors
+from curator_web.demonstrations.library.export_counts import count_for_export
 from curator_web.jobs import export_presets, exporting
-from curator_web.jobs.export_request import ExportRequestSchema
+from curator_web.jobs.export_request import ExportRequestSchema, selection
+from pipeline.export import ANY, format_names
 
 blueprint = Blueprint("jobs_api", __name__, url_prefix="/api", description="Work in the background")
 
@@ -62,6 +65,48 @@ def begin(body: dict[str, Any]):
     caller = lead()
     request = export_presets.export_arguments(services().db, caller.project, _BEGINNING.dump(body))
     return services().jobs.get(services().jobs.add(exporting.KIND, caller.name, request, project=caller.project))
+
+
+class PartsSchema(Schema):
+    """Demonstrations with one value of a property."""
+
+    exported = fields.Integer(required=True)
+    left_out = fields.Integer(required=True)
+
+
+class ExportCountsSchema(Schema):
+    """How many demonstrations an export would contain. Conditions on websites, labels and actions are not counted."""
+
+    status = fields.String(required=True, metadata={"description": "the status that counts; `any`: all but invalid"})
+    actors = fields.List(fields.String(), required=True, metadata={"description": "empty: any"})
+    outcome = fields.String(required=True)
+    total = fields.Integer(required=True, metadata={"description": "demonstrations of the project"})
+    selected = fields.Integer(required=True)
+    reviewed = fields.Integer(required=True, metadata={"description": "validated or approved ones of the selected"})
+    counts = fields.Dict(keys=fields.String(), values=fields.Dict(
+        keys=fields.String(), values=fields.Nested(PartsSchema)), required=True, metadata={
+            "description": "by `status`, `actor` and `outcome`, then by value"})
+    not_selected = fields.Dict(keys=fields.String(), values=fields.Integer(), required=True, metadata={
+        "description": "by reason"})
+
+
+@blueprint.post("/exports/counts")
+@blueprint.doc(**IN_PROJECT)
+@blueprint.alt_response(404, **NO_PROJECT)
+@blueprint.arguments(_BEGINNING)
+@blueprint.response(200, ExportCountsSchema)
+@blueprint.alt_response(403, **NOT_ALLOWED)
+def counts(body: dict[str, Any]):
+    """How many demonstrations an export with these options would contain; it is not begun. Only for leads"""
+    caller = lead()
+    request = export_presets.export_arguments(services().db, caller.project,
+                                              {"format": format_names()[0]} | _BEGINNING.dump(body))
+    wanted = selection(request)
+    actors.read_missing(services().db, services().store, exporting.READING_TIME_S)
+    counted = count_for_export(services().db, wanted, caller.project)
+    return {"status": wanted.status or ANY, "actors": wanted.actors, "outcome": wanted.outcome or ANY,
+            "total": counted.total, "selected": counted.selected, "reviewed": counted.reviewed,
+            "counts": counted.counts, "not_selected": counted.reasons}
 
 
 @blueprint.get("/jobs/<int:job_id>")

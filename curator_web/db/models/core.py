@@ -82,7 +82,10 @@ class Demonstration(Base):
 
     `damage`: why it could not be shown or exported when that was last tried, None otherwise. `sound`: what it
     was when it was last found valid (`demonstrations.validation_cache`). `proof`: the result of running it again
-    (`demonstrations.replay_proofs`), None where nobody has.
+    (`demonstrations.replay_proofs`), None where nobody has. `actor`: who acted, by its recording (`schemas.actors`),
+    None until that is read. `outcome`: the last result of outcome checks on it
+    (`demonstrations.library.outcome_results`), None if there is none, or the checks or the end of the session were
+    changed since.
     Every order that the list of a project can have is an index that ends with the id, with and without the status
     before it.
     """
@@ -122,6 +125,8 @@ class Demonstration(Base):
     damage: Mapped[str | None] = mapped_column(Text)
     sound: Mapped[str | None] = mapped_column(String(64))
     proof: Mapped[str | None] = mapped_column(String(20))
+    actor: Mapped[str | None] = mapped_column(String(20))
+    outcome: Mapped[str | None] = mapped_column(String(20))
     task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)  # of the table of tasks
 
     @property

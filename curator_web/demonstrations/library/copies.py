@@ -47,7 +47,7 @@ def add(session: Session, row: Demonstration, base: types.Demonstration, mark: s
     now, demonstration = datetime.now(UTC), project_rules.demonstration_in(session, row.home, base)
     copy = Demonstration(
         id=_id_of(row.id, mark), project=COPIES + row.home, recording=row.recording, status=DRAFT, version=1,
-        recorded_at=row.recorded_at, imported_at=now, changed_at=now, **summary.of_base(demonstration))
+        recorded_at=row.recorded_at, imported_at=now, changed_at=now, actor=row.actor, **summary.of_base(demonstration))
     session.add(copy)
     session.flush()  # others refer to it
     return copy

@@ -1,8 +1,6 @@
 """The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
 
 import math
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -17,9 +15,7 @@ from curator_web.db.database import Database
 from curator_web.db.models.core import (
     DRAFT,
     ID_LENGTH,
-    INVALID,
     MAIN,
-    STATUSES,
     BaseTurns,
     Comment,
     Demonstration,
@@ -28,17 +24,16 @@ from curator_web.db.models.core import (
 )
 from curator_web.db.models.deletion_models import NOWHERE
 from curator_web.errors import Damaged, ErrorText, NotFound
-from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.tasks import assignment
 from curator_web.users import BY_COMMAND, project_settings
 from curator_web.users.project_settings import Settings
 from pipeline import proofs
-from pipeline.export import LeftOut, Selection, Source, order_key
 from pipeline.turns.edits import apply_edits, labels_after, outcome_after, standing, task_after, turns_of_others
 from pipeline.turns.video_placement import alignment_after
 from recorder.reader import Recording
 from schemas import DemonstrationSchema, InputError, types
+from schemas.actors import actor_of
 from schemas.files import read_json, validated
 from schemas.formats.outcome import OutcomeSchema
 from schemas.text import storable
@@ -48,18 +43,15 @@ from . import (
     copies,
     damage,
     facets,
-    labels,
+    outcome_results,
     owners,
     project_rules,
     replay_proofs,
-    review_states,
     search_index,
     validation_cache,
 )
 from .summary import of_base, site
 
-EVERYTHING = Selection()
-NOTED_TOGETHER = 200  # what was found sound by an export
 _OUTCOME = OutcomeSchema()
 _SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
 
@@ -185,6 +177,7 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
     recording = Recording(path)
     demonstration = _read(recording)
     proof = proofs.read(recording.layout.root, demonstration)
+    actor = actor_of(recording.manifest.get("provenance", {}))
     if owners.claim(db, recording.id, recorded_by) != recording.id:
         raise InputError(f"{path}: the id {recording.id} is used by another user's recording")
     if store.holds(recording.id):
@@ -205,6 +198,8 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
             row = _insert(session, demonstration, recording.manifest["started_at"], project or MAIN)
             copies.make_if_chosen(session, row, demonstration)
         row.damage = None  # what was missing came along
+        row.actor = actor
+        row.outcome = None if outcome == "renewed" else row.outcome
         if proof:
             replay_proofs.store_proof(session, row, load(session, row.id).turns, proof, None)
         owner = owners.adopt(session, recording.id, recorded_by)
@@ -214,6 +209,8 @@ def import_recording(db: Database, store: RecordingStore, path: Path | str, reco
         assignment.link_recording(session, row, recording.manifest.get("provenance"), recorded_by)
         audit.note(session, recorded_by or BY_COMMAND, f"import {outcome}", row.id, owner=owner.who,
                    sent_as=owner.sent_as)
+    if outcome in ("new", "renewed") and "outcome" in demonstration:
+        outcome_results.evaluate_own(db, recording, demonstration)
     return Imported(demonstration["id"], outcome)
 
 
@@ -235,60 +232,6 @@ def listed(db: Database, demonstration_id: str, project: str | None = None) -> D
     if project not in (None, row.project):
         raise _not_found(demonstration_id)
     return row
-
-
-def exportable(db: Database, store: RecordingStore, selection: Selection = EVERYTHING,
-               damaged: list[LeftOut] | None = None, not_selected: Counter[str] | None = None,
-               project: str = MAIN) -> Iterator[Source]:
-    """A project's demonstrations as they are now, each with its recording and what became of it in review, in the order
-    that exports have them in (`pipeline.export.place`).
-
-    Of the selection, only what the list tells is looked at: status, review, who, when; what is left out is counted in
-    `not_selected`. Without a status: all but those marked invalid. What cannot be read is noted in `damaged` and left
-    out; without it, it raises Damaged. Raises InputError for a status that does not exist.
-    """
-    if selection.status and selection.status not in STATUSES:
-        raise InputError(ErrorText("status: unknown status %(status)r; choose from %(which)s", status=selection.status,
-                                   which=", ".join(STATUSES)))
-    key, definitions, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
-    for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
-        try:
-            with db.in_one_session() as now:
-                exported = review(now, demonstration_id)
-                state = review_states.review_state(now, exported.row, key)
-            with damage.named(demonstration_id):
-                recording = store.open(exported.row.recording)
-            current = labels.without_texts(exported.checked(sound), definitions)
-            current.pop("outcome", None)  # no export has it, so none is made again where only it has changed
-        except Damaged as error:
-            if damaged is None:
-                raise
-            damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
-        else:
-            yield Source(current, recording, review=state, recorded=exported.base)
-        if len(sound) >= NOTED_TOGETHER:
-            validation_cache.note(db, sound)
-            sound.clear()
-    validation_cache.note(db, sound)
-
-
-def selected(db: Database, selection: Selection, not_selected: Counter[str], project: str = MAIN) -> list[str]:
-    """Ids of what is selected of a project by what the list tells; the others are counted by reason."""
-    columns = (Demonstration.id, Demonstration.status, Demonstration.reviewed_by, Demonstration.recorded_by,
-               Demonstration.recorded_at, Demonstration.proof)
-    ids = []
-    with db.reading() as session:
-        for demonstration_id, status, reviewed_by, recorded_by, day, proof in session.execute(
-                select(*columns).where(Demonstration.project == project).order_by(Demonstration.id)):
-            reviewed = review_states.validated(status, reviewed_by)
-            reason = selection.refuses(status, reviewed, recorded_by, day.date(), proof or "")
-            if not reason and status == INVALID != selection.status:
-                reason = f"demonstration: its status is {INVALID}"
-            if reason:
-                not_selected[reason] += 1
-            else:
-                ids.append(demonstration_id)
-    return sorted(ids, key=order_key)
 
 
 def load(session: Session, demonstration_id: str, *, lock: bool = False, known: Review | None = None) -> Review:

@@ -28,6 +28,7 @@ from . import join, split_links
 
 LOCKED = (APPROVED, INVALID)
 REASON_LENGTH = 2000
+_MOVING_END = ("join", "begin_at", "end_before", "undo", "redo")  # edits that may change a session's end
 
 
 def add_edit(db: Database, demonstration_id: str, edit: Mapping[str, Any], version: int, user_name: str = LOCAL) -> int:
@@ -81,6 +82,8 @@ def make_edit(session: Session, review: Review, edit: Mapping[str, Any], version
     join.follow(session, review, edits, user_name)
     now = datetime.now(UTC)
     review.row.task = after.task
+    if after.outcome != review.outcome or (edit["op"] in _MOVING_END and after.part != review.part):
+        review.row.outcome = None  # a result of other checks, or at another end
     for name, value in counts(base, turns, edits).items():
         setattr(review.row, name, value)
     replay_proofs.update_proof_state(session, review.row, turns)

@@ -122,9 +122,9 @@ def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, num
     marked_turns = project_rules.marked(turns, project_settings.settings_of(session, row.home), edits)
     part = Demonstration(
         id=name, project=row.project, recording=row.recording, status=DRAFT, version=1, recorded_at=row.recorded_at,
-        imported_at=now, changed_at=now, recorded_by=row.recorded_by, task=task_after(base["task"], edits),
-        assigned_to=row.assigned_to if row.status in _OPEN else row.submitted_by, site=site(turns),
-        **counts(base["turns"], marked_turns, edits))
+        imported_at=now, changed_at=now, recorded_by=row.recorded_by, actor=row.actor,
+        task=task_after(base["task"], edits), assigned_to=row.assigned_to if row.status in _OPEN else row.submitted_by,
+        site=site(turns), **counts(base["turns"], marked_turns, edits))
     session.add(part)
     session.flush()  # the others refer to it
     session.add(BaseTurns(demonstration_id=name, content=base))

@@ -30,7 +30,9 @@ VERDICTS: Words = {
 ROLES: Words = {"annotator": _l("annotator"), "validator": _l("validator"), "lead": _l("lead")}
 SPEAKERS: Words = {"instructor": _l("Instructor"), "navigator": _l("Navigator")}
 SPEAKER_WORDS: Words = {"instructor": _l("instructor"), "navigator": _l("navigator")}
-ACTORS: Words = {"person": _l("person"), "agent": _l("agent"), "script": _l("script")}
+ACTORS: Words = {"person": _l("person"), "agent": _l("agent"), "script": _l("script"),
+                 "unknown": _l("not stated")}
+OUTCOMES: Words = {"success": _l("successful"), "failure": _l("failed"), "undecided": _l("undecided")}
 ACCESS: Words = {"active": _l("active"), "disabled": _l("disabled"), "removed": _l("removed")}
 PICTURES: Words = {"good": _l("good"), "broken": _l("broken")}
 DIFFICULTIES: Words = {"easy": _l("easy"), "medium": _l("medium"), "hard": _l("hard")}
@@ -65,7 +67,8 @@ FACETS: Words = {
     "category": _l("Category"), "difficulty": _l("Difficulty")}
 NARROWED: Words = {
     "reviewed": _l("reviewed"), "proven": _l("proven"), "recorded by": _l("recorded by"), "since": _l("since"),
-    "until": _l("until"), "actors": _l("actors"), "websites": _l("websites"), "labels": _l("labels"),
+    "until": _l("until"), "actors": _l("actors"), "outcome": _l("outcome"), "websites": _l("websites"),
+    "labels": _l("labels"),
     "intents": _l("intents"), "good screenshots": _l("good screenshots"), "without checks": _l("without checks")}
 AGREED_ON: Words = {"dropped": _l("dropped or kept"), "intent": _l("intent"), "target": _l("target")}
 HOLDOUT_RULES: Words = {"instructor": _l("instructor"), "region": _l("region"), "category": _l("category"),
@@ -118,7 +121,7 @@ def register(app: Flask) -> None:
              "picture_word": PICTURES, "difficulty_name": DIFFICULTIES, "level_word": LEVELS, "scope_name": SCOPES,
              "scope_word": SCOPES, "answer_kind": ANSWERS, "change_word": CHANGES, "waited_for": AWAY,
              "check_name": CHECKS, "facet_name": FACETS, "agreed_on": AGREED_ON, "held_out_by": HOLDOUT_RULES,
-             "outcome_kind": KINDS_OF_CHECK}
+             "outcome_kind": KINDS_OF_CHECK, "outcome_word": OUTCOMES}
     app.jinja_env.filters.update({name: _filter(words) for name, words in plain.items()})
     app.jinja_env.filters.update(key_does=key_does, change_words=change_words, work_told=job_name,
                                  event_told=event_text, in_language=in_language, narrowed_by=narrowed_by,

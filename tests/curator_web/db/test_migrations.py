@@ -10,7 +10,7 @@ from sqlalchemy import create_engine, text
 
 from curator_web import create_app
 from curator_web.db.database import MIGRATIONS, migrate, open_database
-from curator_web.db.models.core import Comment, Member, Project, SecondReview
+from curator_web.db.models.core import Comment, Demonstration, Member, Project, SecondReview
 from curator_web.demonstrations.library.library import current, import_recording, review
 from curator_web.users import add_user
 from tests.support.checkout import ROOT
@@ -88,6 +88,8 @@ def _as_it_was(db, revision: str) -> None:
         if revision >= "0003":
             assert session.query(Comment).one().text == "Which lamps?"
             assert not session.get_one(SecondReview, (ID, 2)).unchanged  # one text typed differs
+        listed = session.get_one(Demonstration, ID)
+        assert (listed.actor, listed.outcome) == ("unknown", "failure" if revision in ("0023", "0024") else None)
         main = session.query(Project).one()
         assert (main.id, main.goal, main.labels) == (
             ("main", 7, [LABEL]) if "0003" <= revision < "0012" else ("main", None, []))

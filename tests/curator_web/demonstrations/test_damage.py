@@ -166,8 +166,8 @@ def test_an_export_names_what_it_leaves_out_and_writes_the_others(app, tmp_path,
     held = app.extensions["demotape"]
     if jobs == "2" and held.db.engine.dialect.name != "sqlite":
         pytest.skip("several processes are no matter of the database")
-    done = CliRunner().invoke(main, ["export", str(tmp_path / "out"), "--format", "weblinx", "--jobs", jobs,
-                                     *words_of_app(held)])
+    done = CliRunner().invoke(main, ["export", str(tmp_path / "out"), "--format", "weblinx", "--status", "any",
+                                     "--jobs", jobs, *words_of_app(held)])
     assert done.exit_code == 1, done.output
     for name, (*_, words_) in DAMAGES.items():
         [line] = [line for line in done.stderr.splitlines() if line.startswith(f"damaged: {name}: ")]
@@ -184,7 +184,7 @@ def test_an_export_names_what_it_leaves_out_and_writes_the_others(app, tmp_path,
 def test_the_job_says_it_too(app):
     held, client = app.extensions["demotape"], app.test_client()
     headers = {"X-CSRFToken": client.get("/api/token").json["token"]}
-    number = client.post("/api/exports", json={"format": "webdataset"}, headers=headers).json["id"]
+    number = client.post("/api/exports", json={"format": "webdataset", "status": "any"}, headers=headers).json["id"]
     held.jobs.close()
     job = client.get(f"/api/jobs/{number}").json
     assert job["state"] == "done" and job["result"]["demonstrations"] == 2, job

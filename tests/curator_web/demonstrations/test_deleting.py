@@ -6,7 +6,8 @@ import pytest
 
 from curator_web import create_app
 from curator_web.demonstrations.leases import leases
-from curator_web.demonstrations.library.library import exportable, import_recording
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.listing import deleting
 from curator_web.demonstrations.listing.listing import listing
 from curator_web.demonstrations.measuring.figures import figures

@@ -5,7 +5,7 @@ from sqlalchemy import select
 
 from curator_web.db.models.core import AuditLine, Demonstration, Edit
 from curator_web.demonstrations.leases import leases
-from curator_web.demonstrations.library import labels, library
+from curator_web.demonstrations.library import export_sources, labels, library
 from curator_web.demonstrations.library.recounting import recount
 from curator_web.demonstrations.library.replay_proofs import store_proof
 from curator_web.demonstrations.listing import deleting
@@ -245,7 +245,7 @@ def test_the_joined_one_is_exported_as_one(app, db, tmp_path):  # noqa: F811
     do(db, ANN, SPLIT)
     do(db, BOB, drop("t5"), name=PART)
     do(db, ANN, JOIN)
-    (source,) = library.exportable(db, app.extensions["demotape"].store)
+    (source,) = export_sources.exportable(db, app.extensions["demotape"].store)
     assert len(source.review.annotators) == 2
     for name in ("weblinx", "parquet"):
         summary = export([source], tmp_path / name, name)

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from curator_web.demonstrations.library import labels
-from curator_web.demonstrations.library.library import current, exportable, review
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import current, review
 from curator_web.demonstrations.listing.listing import Filter, listing
 from curator_web.errors import InputError
 from pipeline.export import Selection, export

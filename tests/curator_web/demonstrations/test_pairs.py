@@ -8,7 +8,7 @@ import pytest
 from curator_web import create_app
 from curator_web.db.models.core import Demonstration
 from curator_web.demonstrations.leases import leases, visibility
-from curator_web.demonstrations.library import library, pairs
+from curator_web.demonstrations.library import export_sources, library, pairs
 from curator_web.demonstrations.library.copies import chosen
 from curator_web.demonstrations.library.labels import define
 from curator_web.demonstrations.listing import deleting
@@ -150,7 +150,7 @@ def test_where_they_differ_somebody_else_settles_it(app, db):
     with pytest.raises(NotAllowed, match="closed"):
         say(db, COPY, BOB, {"op": "drop", "turn": "t1"})
     store = app.extensions["demotape"].store
-    assert [source.id for source in library.exportable(db, store)] == ["rec-1"] and figures(db).total == 1
+    assert [source.id for source in export_sources.exportable(db, store)] == ["rec-1"] and figures(db).total == 1
     give(db, "rec-1", LEA, "approved")
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from curator_web import create_app
 from curator_web.db.models.core import AuditLine, Demonstration, Edit, Facet
 from curator_web.demonstrations.leases.leases import take_next
-from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library import export_sources, library
 from curator_web.demonstrations.library.recounting import recount
 from curator_web.demonstrations.listing import deleting
 from curator_web.demonstrations.listing.comments import add_comment, comments_of
@@ -218,7 +218,7 @@ def test_both_are_exported_in_every_format(app, db, tmp_path):
     do(db, ANN, {"op": "add", "turn": "said", "after": "t5", "added": {
         "id": "said", "type": "chat", "timestamp": 5.0, "speaker": "navigator", "utterance": "Any", "reply_to": "t1"}},
        SPLIT)
-    sources = list(library.exportable(db, app.extensions["demotape"].store))
+    sources = list(export_sources.exportable(db, app.extensions["demotape"].store))
     for name in FORMATS:
         summary = export(sources, tmp_path / name, name)
         assert summary.demonstrations == 2 and not summary.damaged and verify(tmp_path / name) == []

@@ -7,7 +7,7 @@ from sqlalchemy import event, select
 
 from curator_web import create_app
 from curator_web.db.models.core import BaseTurns, Demonstration
-from curator_web.demonstrations.library import library, validation_cache
+from curator_web.demonstrations.library import export_sources, library, validation_cache
 from curator_web.demonstrations.workflow import pairing
 from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import DatabaseUnavailable
@@ -54,7 +54,7 @@ def sound(db, name: str = "rec-1") -> str | None:
 
 
 def exported(held) -> list[str]:
-    return [source.id for source in library.exportable(held.db, held.store)]
+    return [source.id for source in export_sources.exportable(held.db, held.store)]
 
 
 def test_what_was_imported_is_not_looked_through_by_pages_and_exports(held, page, looked):

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from curator_web import create_app
 from curator_web.db.models.core import AuditLine
 from curator_web.demonstrations.leases import leases, training_attempts
-from curator_web.demonstrations.library import library
+from curator_web.demonstrations.library import export_sources, library
 from curator_web.demonstrations.library.labels import define
 from curator_web.demonstrations.listing import deleting, moving
 from curator_web.demonstrations.listing.comments import add_comment
@@ -148,7 +148,7 @@ def test_an_answer_is_held_against_the_known_one(app, db):
     own = client.get("/api/training", headers={"Authorization": f"Bearer {app.tokens['ann']}"}).json
     assert own["demonstrations"] == [] and [each["who"] for each in own["people"]] == ["ann"]
     services = app.extensions["demotape"]
-    exported = {each.id: each.demonstration for each in library.exportable(db, services.store)}
+    exported = {each.id: each.demonstration for each in export_sources.exportable(db, services.store)}
     assert sorted(exported) == ["rec-1", "rec-2", "rec-3"]
     assert [turn["id"] for turn in exported["rec-1"]["turns"] if turn["dropped"]] == ["t1"]
     assert {row.id for row in listing(db, Filter(), "main").rows} == {"rec-1", "rec-2", "rec-3"}

@@ -56,9 +56,11 @@ def test_a_preset_is_saved_listed_used_renamed_and_deleted_by_the_api(app, api, 
     assert made.status_code == 201 and made.json["name"] == "Papers" and made.json["problem"] == ""
     assert api("GET", PRESETS).json == [made.json] and made.json["options"]["splits"]["valid"] == 0.1
     assert api("POST", "/api/exports", {"preset": "Papers"}).status_code == 202
-    assert asked(app) == made.json["options"] and asked(app)["since"] == "2025-01-02"
+    assert "actors" not in made.json["options"]
+    assert asked(app) == made.json["options"] | {"actors": ["person", "unknown"]}
+    assert asked(app)["since"] == "2025-01-02"
     assert api("POST", "/api/exports", {"preset": "Papers", "status": None, "splits": None}).status_code == 202
-    assert asked(app) == made.json["options"] | {"status": None, "splits": None}
+    assert asked(app) == made.json["options"] | {"status": None, "splits": None, "actors": ["person", "unknown"]}
     again = api("POST", PRESETS, {"name": "Papers", "options": {"format": "weblinx"}})
     assert again.json["id"] == made.json["id"] and again.json["options"]["format"] == "weblinx"
     other = api("POST", PRESETS, {"name": "Other", "options": {"format": "parquet"}}).json["id"]
@@ -147,7 +149,7 @@ def test_the_page_has_the_options_of_a_preset_and_saves_them(app, db):
                   '<option selected>weblinx<'):
         assert shown in page, shown
     assert re.findall(r'name="([a-z_]+)" value="([a-z_A-Z]+)" checked', page) == [
-        ("intents", "click"), ("intents", "load"), ("names", "true")]
+        ("actors", "person"), ("actors", "unknown"), ("intents", "click"), ("intents", "load"), ("names", "true")]
     changed = {"csrf_token": token, "preset": number, "split_from": "preset", "format": "weblinx"}
     assert lea.post("/exports", data=changed).status_code == 303
     assert (asked(app)["format"], asked(app)["splits"]["seed"]) == ("weblinx", 4)

@@ -225,7 +225,7 @@ def test_two_processes_do_each_job_once(db):
 
 def test_an_export_is_begun_on_its_page_and_downloaded(app, services, tmp_path):
     lead = signed_in(app, "lea")
-    data = {"csrf_token": csrf(lead, "/exports"), "format": "webdataset", "status": ""}
+    data = {"csrf_token": csrf(lead, "/exports"), "format": "webdataset", "status": "any"}
     assert lead.post("/exports", data=data).headers["Location"] == "/exports"
     [job] = services.jobs.latest("export")
     job = ended(services.jobs, job.id)
@@ -252,8 +252,8 @@ def test_an_export_is_begun_on_its_page_and_downloaded(app, services, tmp_path):
 def test_an_export_asks_for_what_the_command_can_ask_for(app, services, tmp_path):
     lead = signed_in(app, "lea")
     rule = {"test_web": ["air.example"], "near_duplicates": 0, "websites": {"air.example": {"labels": {"size": "s"}}}}
-    form = {"csrf_token": csrf(lead, "/exports"), "format": "chat", "status": "", "grammar": "weblinx",
-            "since": "2000-01-01", "intents": ["click", "textInput"], "actors": "", "labels": "size=s, ",
+    form = {"csrf_token": csrf(lead, "/exports"), "format": "chat", "status": "any", "grammar": "weblinx",
+            "since": "2000-01-01", "intents": ["click", "textInput"], "labels": "size=s, ",
             "websites": "other.example, air.example", "splits": (io.BytesIO(json.dumps(rule).encode()), "rule.json")}
     assert lead.post("/exports", data=form).status_code == 303
     job = ended(services.jobs, services.jobs.latest("export")[0].id)
@@ -262,13 +262,13 @@ def test_an_export_asks_for_what_the_command_can_ask_for(app, services, tmp_path
     manifest = json.loads(archive.read(f"demotape-chat-{job.id}/manifest.json"))
     assert [each["split"] for each in manifest["demonstrations"]] == ["test_web"]
     assert manifest["selection"] == {
-        "since": "2000-01-01", "intents": ["click", "textInput"], "websites": ["other.example", "air.example"],
-        "labels": {"size": "s"}}
+        "actors": ["person", "unknown"], "since": "2000-01-01", "intents": ["click", "textInput"],
+        "websites": ["other.example", "air.example"], "labels": {"size": "s"}}
     lines = archive.read(f"demotape-chat-{job.id}/test_web.jsonl").decode()
     assert "click(uid=" in lines
     assert "selection: since, websites, labels, intents" in lead.get("/exports").text
     token = {"X-CSRFToken": lead.get("/api/token").json["token"]}
-    asked = {"format": "chat", "until": "2000-01-01", "splits": rule}
+    asked = {"format": "chat", "status": "any", "until": "2000-01-01", "splits": rule}
     begun = lead.post("/api/exports", json=asked, headers=token)
     jobs = Jobs(services.db, services.jobs._kinds)
     jobs._do(jobs._claim())

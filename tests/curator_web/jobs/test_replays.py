@@ -10,13 +10,14 @@ import pytest
 
 from curator_web import create_app
 from curator_web.demonstrations.library import replay_proofs
-from curator_web.demonstrations.library.library import exportable, import_recording, listed, load
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import import_recording, listed, load
 from curator_web.demonstrations.listing.listing import Filter, matching_ids
 from curator_web.demonstrations.workflow.editing import add_edit
 from curator_web.errors import Conflict, InputError
 from curator_web.jobs import replays
 from pipeline import proofs
-from pipeline.export import Selection
+from pipeline.export import ListedFacts, Selection
 from tests.support.curator.curator_fixtures import make_recording, screenshot
 from tests.support.curator.proofs import proof_of
 from tests.support.curator.team_fixtures import ANN, LEA, add_people, signed_in
@@ -91,7 +92,8 @@ def test_only_what_is_proven_is_exported(app, services, tmp_path):
     sources = list(exportable(services.db, services.store, Selection(proven=True)))
     assert [(each.id, each.review.proof) for each in sources] == [("rec-1", "same")]
     for verdict, reason in (("differs", "not proven: differs"), ("", "not run again"), ("changed", "changed")):
-        assert reason in Selection(proven=True).refuses("draft", False, None, datetime.now(UTC).date(), verdict)
+        facts = ListedFacts("draft", False, None, datetime.now(UTC).date(), verdict)
+        assert reason in Selection(proven=True).refuses(facts)
 
 
 def test_a_proof_comes_along_with_its_recording(app, tmp_path):

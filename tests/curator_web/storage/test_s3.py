@@ -15,7 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from curator_web import create_app
-from curator_web.demonstrations.library.library import exportable, import_recording
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import import_recording
 from curator_web.errors import InputError, NotFound, StoreUnavailable
 from curator_web.jobs import queue
 from curator_web.storage import objects as objects_of_the_app
@@ -113,7 +114,8 @@ def test_machines_share_recordings_sessions_packages_and_exports(machine, servic
     assert (told["state"], told["demonstration"]) == ("imported", "pack-1")
     assert services.store.holds("pack-1") and not objects(service, f"{tmp_path.name}/uploads/")
 
-    began = first.post("/exports", data={"csrf_token": csrf(first, "/exports"), "format": "webdataset", "status": ""})
+    form = {"csrf_token": csrf(first, "/exports"), "format": "webdataset", "status": "any"}
+    began = first.post("/exports", data=form)
     assert began.status_code == 303
     services.jobs.close()
     job = services.jobs.latest("export")[0]

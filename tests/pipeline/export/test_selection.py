@@ -70,8 +70,8 @@ def test_the_licence_of_all_is_the_card_s_and_nobody_reviewed_is_said(sources, t
 
 
 @pytest.mark.parametrize("selection, kept, reason", [
-    (Selection(actors=("agent",)), ["rec-a"], "demonstration: who acted is not told"),
-    (Selection(actors=("person",)), [], "demonstration: who acted is agent"),
+    (Selection(actors=("agent",)), ["rec-a"], "demonstration: its actor is unknown"),
+    (Selection(actors=("person",)), [], "demonstration: its actor is agent"),
     (Selection(websites=("nowhere.example",)), [], "demonstration: on other websites"),
     (Selection(labels={"difficulty": "hard"}), ["rec-b"], "demonstration: has another label"),
     (Selection(intents=("wink",)), [], "demonstration: no action in it is selected")])

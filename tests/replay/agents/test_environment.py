@@ -24,6 +24,7 @@ from pipeline.outcomes import session_checks
 from recorder import Recording
 from replay.agents.environment import Environment
 from schemas import InputError
+from schemas.files import dump_json
 from tests.support.services.site import Site
 
 COMMAND = Path(sys.executable).parent / "demotape"
@@ -119,6 +120,7 @@ def test_an_agent_of_one_s_own_is_scored_in_a_process(recorded, agents):
     kept = Recording(agents.folder / "own" / recorded.name / "run-1")
     assert [(line["speaker"], line["utterance"]) for line in kept.chat()] == [("navigator", "Done")]
     assert answers(kept) == [True, False]
+    assert kept.layout.outcome.read_bytes() == dump_json(outcome_of(Recording(recorded)))  # for imports
 
 
 def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):

@@ -127,6 +127,10 @@ def _team(insert, revision: str) -> None:
         insert("training_tries", copy=f"{ID}~t1", original=ID, who="ann", made_at=NOW,
                told={"intent": [["say", "say", 2]]}, agreed=0, points=1, answer=6, submitted_at=NOW)
     if revision >= "0023":
+        for holds in (True, False):  # the last one counts
+            rows = [{"id": ID, "holds": holds}, {"id": "gone", "failed": "unknown recording"}]
+            insert("jobs", kind="trial", who="ann", project="main", state="done", arguments={"demonstration": ID},
+                   done=1, note="", result={"demonstration": ID, "rows": rows}, made_at=NOW, tries=1)
         insert("judging_sample", project="main", demonstration_id=ID, number=1, made_by="val", made_at=NOW)
         insert("judging_labels", project="main", demonstration_id=ID, who="ann", done=True, made_at=NOW)
         insert("judging_verdicts", project="main", demonstration_id=ID, judge="llava", host="127.0.0.1:8000",

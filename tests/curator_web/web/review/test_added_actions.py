@@ -6,7 +6,8 @@ import json
 import pytest
 
 from curator_web import create_app
-from curator_web.demonstrations.library.library import current, exportable, import_recording, listed, review
+from curator_web.demonstrations.library.export_sources import exportable
+from curator_web.demonstrations.library.library import current, import_recording, listed, review
 from curator_web.demonstrations.measuring.differences import differences
 from curator_web.demonstrations.workflow.editing import add_edit
 from pipeline.export import export
