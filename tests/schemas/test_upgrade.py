@@ -122,8 +122,8 @@ def test_an_old_recording_is_read_processed_reviewed_and_exported(version_2, kep
     assert new and made == {**current(db, recording.id), "unexplained_changes": 0}
     assert json.loads((kept / "demonstration.json").read_bytes())["version"] == 2
     assert (kept / "recording.json").read_bytes() == before[kept / "recording.json"]
-    assert import_recording(db, store, kept).outcome == "known"
-    add_edit(db, recording.id, say("Two lamps", "words"), 1)
+    assert import_recording(db, store, kept).outcome == "renewed"  # by that count
+    add_edit(db, recording.id, say("Two lamps", "words"), 2)
     demonstration = current(db, recording.id)
     assert demonstration["turns"][1]["utterance"] == "Two lamps"
     export([Source(demonstration, store.open(recording.id))], tmp_path / "export", "weblinx")
