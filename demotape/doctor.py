@@ -41,6 +41,7 @@ class Finding:
 def examine(database: "Database", data: Path, *, hosts: str = "", https: bool = False) -> Iterator[Finding]:
     """Everything that is unsafe. `hosts`, `https`: the settings DEMOTAPE_HOSTS and DEMOTAPE_HTTPS."""
     yield from permissions(data)
+    yield from owners(data)
     yield from accounts(database, hosts, https)
     yield from arguments()
     yield from ports()
@@ -58,6 +59,21 @@ def permissions(data: Path) -> Iterator[Finding]:
         more = f" and {len(public) - _MAX_NAMED} more" if len(public) > _MAX_NAMED else ""
         yield Finding("permissions", f"{names}{more}: accessible to other users of this machine",
                       lambda: _make_private(public))
+
+
+def owners(data: Path) -> Iterator[Finding]:
+    """Files of the data folder that belong to another user than the folder: the app may be unable to read them."""
+    try:
+        owner = data.stat().st_uid
+    except OSError:
+        return
+    others = [path for path in _below(data) if _owner(path) not in (owner, None)]
+    if others:
+        names = ", ".join(str(path) for path in others[:_MAX_NAMED])
+        more = f" and {len(others) - _MAX_NAMED} more" if len(others) > _MAX_NAMED else ""
+        yield Finding("owner", f"{names}{more}: owned by another user than {data}, so the app may be unable to "
+                               f"read them; run: chown --recursive --reference={data} {data}, and commands as the "
+                               "user of the app")
 
 
 def accounts(database: "Database", hosts: str, https: bool) -> Iterator[Finding]:
@@ -119,6 +135,13 @@ def free_space(data: Path) -> Iterator[Finding]:
 def _below(folder: Path) -> Iterator[Path]:
     for root, folders, files in os.walk(folder):
         yield from (Path(root, name) for name in (*folders, *files))
+
+
+def _owner(path: Path) -> int | None:
+    try:
+        return path.lstat().st_uid
+    except OSError:
+        return None
 
 
 def _is_public(path: Path) -> bool:

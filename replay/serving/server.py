@@ -26,6 +26,7 @@ _BODY = 128 << 20  # bytes that a browser may send at once
 _HEADS = 1 << 20  # bytes of a request's head
 _READ = 1 << 16
 _UNASSIGNED = "\x81\x8d\x8f\x90\x9d"  # bytes to which windows-1252 gives no letter
+_CUT_DELAY_S = 0.5  # between the content and the end of a connection that broke
 _SECURE = ("https", "wss")
 _OF_PAGES = ("sec-fetch-mode", "referer", "origin", "upgrade-insecure-requests", "x-requested-with")
 
@@ -205,7 +206,9 @@ class ReplayServer:
                     pass
             finally:
                 self._active += 1
-        elif answer.status:  # what was written goes out first
+        elif answer.status:
+            if answer.content:  # which the browser drops when the end comes together with it
+                await asyncio.sleep(_CUT_DELAY_S)
             writer.close()
         else:
             writer.transport.abort()

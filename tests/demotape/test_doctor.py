@@ -50,6 +50,14 @@ def test_permissions_are_reported_then_mended(data):
     assert Path("/etc/passwd").stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_files_of_another_user_are_reported(data):
+    assert of_kind(run(data)[1], "owner") == []
+    (data / "imported").touch()
+    os.chown(data / "imported", 65534, -1)
+    assert of_kind(run(data)[1], "owner")[0].startswith(f"owner: {data}/imported: owned by another user")
+
+
 def test_an_app_for_other_machines_needs_accounts_and_https(data, tmp_path):
     assert of_kind(run(data)[1], "accounts") == of_kind(run(data)[1], "https") == []
     assert of_kind(run(data, DEMOTAPE_HOSTS="review.example")[1], "https")

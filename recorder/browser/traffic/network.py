@@ -137,13 +137,16 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
         if exchange := open_.pop(key, None):
             exchange.ended, exchange.failure = event["timestamp"], event["errorText"]
             hops.on_failed(key)
-            spawn(end_early(key, exchange))
+            if exchange.response:
+                spawn(end_early(key, exchange))
+            else:
+                incoming.pop(key, None)
+                done(exchange)
 
     async def end_early(key: str, exchange: Exchange) -> None:
         """A failure that comes behind an answer is the end of that, and not the lack of one: nobody read it, the page
         stopped reading, the connection broke."""
-        if exchange.response:
-            await take_in(key, exchange)
+        await take_in(key, exchange)
         done(exchange)
 
     async def fetch_posted(key: str, exchange: Exchange) -> None:

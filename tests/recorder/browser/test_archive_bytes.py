@@ -170,7 +170,10 @@ def test_a_page_that_is_served_again_says_the_same(session):
             await browser.close()
             return shown
 
-    assert json.loads(asyncio.run(again())) == json.loads(said)
+    shown, recorded = json.loads(asyncio.run(again())), json.loads(said)
+    # Chromium may give a page the end of a connection before what came by it, on a busy machine also in the recording.
+    assert shown.pop("broken off").endswith("TypeError") and recorded.pop("broken off").endswith("TypeError")
+    assert shown == recorded
 
 
 @pytest.mark.parametrize("path", ["/bytes", "/old", "/russian", "/wide", "/marked", "/"])

@@ -159,7 +159,7 @@ def test_a_navigation_stays_where_it_was_though_somebody_sets_the_clock():
 def test_a_request_stays_where_it_was_though_somebody_sets_the_clock():
     wall, steady, kept = [1000.0], [0.0], []
     clock = RecordingClock(lambda: wall[0], lambda: steady[0])
-    told = network.listeners(None, 1, "F", network.OpenRequests(), kept.append, None, clock)
+    told = network.listeners(None, 1, "F", network.OpenRequests(), kept.append, lambda work: work.close(), clock)
     for set_by in (0.0, -3600.0, 86400.0):
         steady[0] += 10.0
         told["Network.requestWillBeSent"]({
