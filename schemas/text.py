@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 _HALF = re.compile(rb"\\u[dD]|\xed")  # what JSON must have for text with half of a surrogate pair
+_UNASSIGNED_IN_1252 = "\x81\x8d\x8f\x90\x9d"
 
 
 def well_formed(value: Any) -> Any:
@@ -40,3 +41,10 @@ def _replace_lone_surrogates(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def encode_windows_1252(text: str) -> bytes:
+    """The bytes that browsers read as this text in windows-1252 (WHATWG Encoding, section 9): one to which Python's
+    codec gives no letter is the control character of the same number. Raises UnicodeEncodeError."""
+    return b"".join(bytes([ord(letter)]) if letter in _UNASSIGNED_IN_1252 else letter.encode("cp1252")
+                    for letter in text)

@@ -30,7 +30,7 @@ class Packet:
 
 
 def enter_namespace(module: str) -> None:
-    """Run the module again in a network namespace of its own, and end with its exit code; return when in one."""
+    """Run the module again in a new network namespace and exit with its code; inside the namespace, set it up."""
     if os.environ.get(_INSIDE):
         for command in _SET_UP:
             subprocess.run(command.split(), check=True)

@@ -49,7 +49,7 @@ def _code(name: str, host: str) -> str:
 
 
 async def _try_all(context: BrowserContext, address: str) -> None:
-    """Try each way in a page of its own."""
+    """Try each way in a separate page."""
     for name in WAYS:
         page = await context.new_page()
         with suppress(PlaywrightError):

@@ -1,7 +1,7 @@
 """Ways in which a page could send something out of the browser that shows it.
 
-Each is JavaScript of a page of a secure origin. `HOST` stands for a host in turn an address of this machine, one of the
-network, one of IPv6 and a name; `PORT` for a port of this way alone, by which its packets are recognised.
+Each is JavaScript of a page of a secure origin. `HOST` is replaced by an address of this machine, one of
+the network, one of IPv6 and a name; `PORT` by a port that only this way uses, so that its packets are recognised.
 """
 
 _PEER = """const peer = new RTCPeerConnection({ iceServers: SERVERS });

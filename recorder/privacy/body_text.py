@@ -2,24 +2,25 @@
 
 import codecs
 
+from schemas.text import encode_windows_1252
+
 _BYTE_ORDER_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _READ_AS_WINDOWS_1252 = ("windows-1252", "iso-8859-1", "latin1", "latin-1", "ascii", "us-ascii", "cp1252", "l1")
-_UNASSIGNED = "\x81\x8d\x8f\x90\x9d"
 _SAMPLE_LENGTH = 1000  # bytes that are looked at for the zeros of UTF-16
-_BYTES = "latin-1"  # of which each byte is a letter: ASCII in it is found, and nothing is lost
+BYTES = "latin-1"  # of which each byte is a letter: ASCII in it is found, and nothing is lost
 
 
 def text_of(content: bytes, charset: str = "") -> tuple[str, str]:
     """The text and the codec that gives the same bytes again. `charset`: in which the browser read it, or its header
     says it is; what is in no known charset is read byte by byte."""
-    for name in (*_marked(content), charset, "utf-8", *_by_zeros(content)):
+    for name in (*_marked(content), *_by_zeros(content), charset, "utf-8"):  # UTF-16 may be valid UTF-8 with zeros
         try:
             text = content.decode(codec := codecs.lookup(name).name) if name else None
             if text is not None and text.encode(codec) == content:
                 return text, codec
         except (LookupError, UnicodeError, ValueError):
             continue
-    return content.decode(_BYTES), _BYTES
+    return content.decode(BYTES), BYTES
 
 
 def bytes_of(text: str, size: int, *charsets: str) -> tuple[bytes, str] | None:
@@ -56,9 +57,8 @@ def _encoded(text: str, codec: str) -> bytes | None:
     except UnicodeError:
         if codec != "cp1252":
             return None
-    # Bytes to which windows-1252 gives no letter are control characters of the same number to browsers.
     try:
-        return b"".join(bytes([ord(letter)]) if letter in _UNASSIGNED else letter.encode(codec) for letter in text)
+        return encode_windows_1252(text)
     except UnicodeError:
         return None
 

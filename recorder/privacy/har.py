@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl
 from schemas.addresses import split_address
 from schemas.shared import REDACTED
 
-from .body_text import charset_of, text_of
+from .body_text import BYTES, charset_of, text_of
 from .named_secrets import named_secrets
 from .secret_values import Secrets, is_secret_name
 
@@ -138,7 +138,7 @@ def _content(body: bytes, kind: str, charset: str, secrets: Secrets) -> dict[str
     if is_text(kind):
         text, codec = text_of(body, charset)
         text = secrets.in_body(text, kind, labels=True)
-        if codec != "iso8859-1" and codec != "latin-1":
+        if codec != BYTES:
             return {"text": text}
         body = text.encode(codec, "replace")
     return {"text": base64.b64encode(body).decode(), "encoding": "base64"}

@@ -15,6 +15,7 @@ import h11
 
 from replay.archive.exchanges import Archive, Headers, Request, header
 from schemas import InputError
+from schemas.text import encode_windows_1252
 
 from .answering import Answer, answer, is_beacon, missing, preflight
 from .certificates import Authority
@@ -25,7 +26,6 @@ _MOST_LISTED = 10_000  # requests that were not recorded, by address
 _BODY = 128 << 20  # bytes that a browser may send at once
 _HEADS = 1 << 20  # bytes of a request's head
 _READ = 1 << 16
-_UNASSIGNED = "\x81\x8d\x8f\x90\x9d"  # bytes to which windows-1252 gives no letter
 _CUT_DELAY_S = 0.5  # between the content and the end of a connection that broke
 _SECURE = ("https", "wss")
 _OF_PAGES = ("sec-fetch-mode", "referer", "origin", "upgrade-insecure-requests", "x-requested-with")
@@ -270,8 +270,10 @@ def _is_of_a_page(request: Request) -> bool:
 
 def _header_bytes(value: str) -> bytes:
     """A header's value as it came: browsers tell its bytes as letters of windows-1252, whatever they are in."""
-    return b"".join(bytes([ord(letter)]) if letter < "\x80" or letter in _UNASSIGNED else
-                    letter.encode("cp1252", "ignore") or letter.encode("utf-8", "replace") for letter in value)
+    try:
+        return encode_windows_1252(value)
+    except UnicodeEncodeError:  # another program's archive has it as text
+        return value.encode("utf-8", "replace")
 
 
 def _framed(answer: Answer, *, in_chunks: bool = False) -> list[tuple[bytes, bytes]]:

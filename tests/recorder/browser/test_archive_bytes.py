@@ -10,6 +10,10 @@ from playwright.async_api import async_playwright
 
 from recorder import Recording
 from recorder.privacy.body_text import bytes_of, charset_of, text_of
+from recorder.privacy.exchange_lines import line
+from recorder.privacy.har import Exchange, entry
+from recorder.privacy.secret_values import Secrets
+from recorder.privacy.stand_ins import StandIns
 from replay.archive.reading import read_recording
 from replay.running.offline import open_browser
 from replay.serving.server import ReplayServer
@@ -148,7 +152,7 @@ def session(recording_browser):
 
 
 def exchange(recording: Recording, path: str):
-    return next(line for line in recording.exchanges() if line["url"].endswith(path) and line["method"] != "HEAD")
+    return next(kept for kept in recording.exchanges() if kept["url"].endswith(path) and kept["method"] != "HEAD")
 
 
 def content(recording: Recording, path: str, part: str = "answer_body") -> bytes | None:
@@ -190,8 +194,8 @@ def test_what_is_sent_is_kept_byte_for_byte(session):
     ("/save", 204, "net::ERR_ABORTED", b""), ("/stream", 200, "net::ERR_ABORTED", b"one two "),
     ("/broken", 200, "net::ERR_INCOMPLETE_CHUNKED_ENCODING", b"one two "), ("/open", 200, "open", b"one two ")])
 def test_an_answer_that_ended_early_has_what_came_and_how_it_ended(session, path, status, failure, came):
-    line = exchange(session[0], path)
-    assert (line["status"], line["failure"], content(session[0], path) or b"") == (status, failure, came)
+    kept = exchange(session[0], path)
+    assert (kept["status"], kept["failure"], content(session[0], path) or b"") == (status, failure, came)
 
 
 @pytest.mark.parametrize("text, content, charset", [
@@ -212,6 +216,22 @@ def test_the_bytes_of_a_text_by_their_number(text, content, charset):
 def test_every_body_has_a_text_that_gives_its_bytes_again(content, charset):
     text, codec = text_of(content, charset)
     assert text.encode(codec) == content
+
+
+@pytest.mark.parametrize("codec, charset", [
+    ("utf-8", ""), ("utf-16-le", ""), ("utf-16-le", "utf-8"), ("utf-16-be", "utf-16be"), ("cp1251", "windows-1251"),
+    ("iso8859-1", "iso-8859-1")])
+def test_a_typed_secret_is_in_no_body_whatever_its_charset(codec, charset):
+    secret = "swordfish9!"
+    secrets = Secrets()
+    secrets.learn([secret])
+    body = f"<p>Welcome, your word is {secret}</p>".encode(codec)
+    exchange = Exchange(1, "GET", "http://shop.example/", 0.0, 0.0, {}, body=body, charset=charset, ended=1.0,
+                        response={"status": 200, "statusText": "OK", "mimeType": "text/html"})
+    _, _, received = line(exchange, StandIns(secrets))
+    assert secret.encode(codec) not in received and "Welcome".encode(codec) in received
+    content = entry(exchange, secrets)["response"]["content"]
+    assert secret not in content["text"] and "Welcome" in content["text"]
 
 
 def test_charsets_of_media_types():
