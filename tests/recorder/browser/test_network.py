@@ -14,10 +14,11 @@ LOGIN = """<title>Sign in</title><link rel=stylesheet href=/style.css>
 <script>addEventListener('change', () => fetch('/api?token=tok-' + 5551234, {method: 'POST', body: JSON.stringify(
   {user: 'ann', nested: {word: p.value}}), headers: {'Content-Type': 'application/json', 'X-Api-Key': 'key-' + 778899,
   Authorization: 'Bearer bearer-' + 8877665544}}))</script>"""
-HOME = ("<p>Welcome <b>ann</b>, your word is swordfish9!</p><div data-demotape-mask>Balance <b>7431</b> Margaret</div>"
+HOME = ("<p>Welcome <b>ann</b>, your word is swordfish9!</p>"
+        "<div data-demotape-mask>Balance <b>7431 EUR</b> Margaret</div>"
         "<a href='/?again=swordfish9!'>back</a>")
-SECRETS = ("swordfish9", "bearer-8877665544", "key-778899", "tok-5551234", "sid-6655443322", "7431", "Margaret",
-           "sunshine")
+SECRETS = ("swordfish9", "bearer-8877665544", "key-778899", "tok-5551234", "sid-6655443322", "7431 EUR",
+           "Margaret", "sunshine")
 
 
 @pytest.fixture
