@@ -12,7 +12,7 @@ from email.mime.text import MIMEText
 from urllib.parse import quote
 
 from benchmarks.privacy import corpus, ordinary_pages
-from pipeline.export.archives import har_without, mhtml_without
+from pipeline.export.archives import mhtml_without, redact_har
 from pipeline.pages.dom import flatten
 from pipeline.privacy.finding import find
 from pipeline.privacy.recorded_secrets import RecordedSecrets
@@ -142,7 +142,7 @@ def _in_page(markup: str, recorded: RecordedSecrets) -> str:
 
 def _in_har(body: str, kind: str, known: Redactor) -> str:
     har = {"log": {"entries": [{"response": {"content": {"mimeType": kind, "text": body}}}]}}
-    clean, _ = har_without(json.dumps(har).encode(), known, "har")
+    clean, _ = redact_har(har, known)
     return str(json.loads(clean)["log"]["entries"][0]["response"]["content"]["text"])
 
 

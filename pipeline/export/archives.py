@@ -1,4 +1,4 @@
-"""The archives of a recording, HAR and MHTML, after redaction."""
+"""The archives of a recording, HAR and MHTML: what the exported turns need, after redaction."""
 
 import base64
 import email
@@ -7,14 +7,21 @@ import email.policy
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 import zstandard
 
 from pipeline.privacy.redacting import Redactor
-from schemas import InputError
+from recorder import Recording
+from schemas import InputError, limits
+from schemas.files import read_inside, reason
 
+from .needed_content import NeededContent
+
+NOT_NEEDED = "request left out of a HAR (of turns that are not exported)"
 _MAX_BODY = 64 << 20  # bytes of a compressed body that is looked into
 _NESTED = 4  # times that a body may be compressed
 _CODE = re.compile("javascript|ecmascript|css|wasm|font|image|audio|video", re.IGNORECASE)
@@ -25,22 +32,59 @@ _UTF8 = email.charset.Charset("utf-8")
 _UTF8.body_encoding = email.charset.QP
 
 
-def har_without(content: bytes, known: Redactor, where: str) -> tuple[bytes, int]:
-    """A HAR with what is known, or found in it, replaced in every text and in bodies in base64; as it is when nothing
-    is.
-
-    A compressed body that holds it, or cannot be looked into, is left out: the number of these is told too.
-    Raises InputError naming `where`.
-    """
+def clean_har(recording: Recording, needed: NeededContent, known: Redactor, notes: Counter[str]) -> bytes:
+    """The recording's HAR with the entries that are needed, without what is known or found in it; as it is when nothing
+    is to be changed. `notes` counts what is left out. Raises InputError."""
+    path = recording.layout.har
     try:
+        content = read_inside(path, limits.HAR)
         har = json.loads(content)
-        known = known.knowing(_texts(har))
-        if not known.known:
-            return content, 0
-        left_out = sum(_clean_body(body, known) for body in _bodies(har))
-        return json.dumps(known.everything(har)).encode("ascii"), left_out
+        not_needed = 0 if needed.everything else _leave_out_entries(har, needed, recording.manifest["started_at"])
+        clean, bodies = redact_har(har, known)
+        notes.update({NOT_NEEDED: not_needed, "compressed body left out of a HAR (personal data)": bodies})
+        return content if clean is har and not not_needed else json.dumps(clean).encode("ascii")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({reason(error)})") from None
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{where}: not a HAR ({error}); record the task again") from None
+        raise InputError(f"{path}: not a HAR ({error}); record the task again") from None
+
+
+def redact_har(har: Any, known: Redactor) -> tuple[Any, int]:
+    """A HAR with what is known, or found in it, replaced in every text and in bodies in base64; the same object when
+    nothing is. A compressed body that has it, or cannot be decoded, is left out: the second value is their number.
+
+    Raises ValueError for a body that is not base64.
+    """
+    known = known.knowing(_texts(har))
+    if not known.known:
+        return har, 0
+    left_out = sum(_clean_body(body, known) for body in _bodies(har))
+    return known.everything(har), left_out
+
+
+def _leave_out_entries(har: Any, needed: NeededContent, started: datetime) -> int:
+    """Remove the entries that are not needed, and those without a time; returns how many."""
+    try:
+        log, entries = har["log"], har["log"]["entries"]
+    except (TypeError, KeyError):
+        return 0
+    if not isinstance(entries, list):
+        return 0
+    log["entries"] = [entry for entry in entries if _is_needed(entry, needed, started)]
+    return len(entries) - len(log["entries"])
+
+
+def _is_needed(entry: Any, needed: NeededContent, started: datetime) -> bool:
+    """Whether an entry is needed. One that another turn caused loses its Referer, the address of that turn's page."""
+    try:
+        time = (datetime.fromisoformat(entry["startedDateTime"]) - started).total_seconds()
+        url, headers = str(entry["request"]["url"]), entry["request"].get("headers") or []
+        if not needed.is_of_exported_turn(time):
+            entry["request"]["headers"] = [header for header in headers if header["name"].lower() != "referer"]
+        tab = entry.get("_tab")
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError):
+        return False
+    return needed.needs(tab if isinstance(tab, int) else None, time, url=url)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -5,14 +5,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
-from pipeline.export.archives import har_without, mhtml_without
+from pipeline.export.archives import clean_har, mhtml_without
 from pipeline.export.destinations.destination import Destination, HashingFile
 from pipeline.export.model_input.set_of_marks import legend
+from pipeline.export.needed_content import NeededContent
 from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.splits import MIND2WEB, SPLITS
-from schemas import InputError, limits
-from schemas.files import read_inside, reason
 from schemas.types.recordings import TurnState
 
 from . import documents, layouts
@@ -95,7 +94,10 @@ class _Task:
         self.path = f"raw_dump/{self.actions.head['annotation_id']}"
         self._files: list[File] = []
         self._written: set[str] = set()
-        self._archives = [event for event in source.recording.events if event["type"] == "mhtml"]
+        self._needed = NeededContent(source)
+        archives = [event for event in source.recording.events if event["type"] == "mhtml"]
+        self._archives = [event for event in archives if self._needed.needs(event["tab"], event["time"])]
+        tally.notes["page archive left out (of turns that are not exported)"] += len(archives) - len(self._archives)
 
     def pieces(self) -> Iterator[File | Counted | bytes]:
         """Head, actions, tail; nothing when the task has no action that Mind2Web knows."""
@@ -128,8 +130,10 @@ class _Task:
             beside["marked_screenshot"] = marked and self._add_file(f"marks/{name}.{self.states.kind}", marked) or ""
         if self.options.axtree:
             beside["axtree"] = json.dumps(self.states.tree(state))
+        page = self._needed.documents.before(state["tab"], turn["timestamp"])
         earlier = [event for event in self._archives
-                   if event["tab"] == state["tab"] and event["time"] <= turn["timestamp"]]
+                   if event["tab"] == state["tab"] and event["time"] <= turn["timestamp"]
+                   and self._needed.documents.at(event["tab"], event["time"]) == page]
         if earlier:
             blob = earlier[-1]["data"]["blob"]
             beside["mhtml"] = self._add_file(f"snapshots/{earlier[-1]['seq']}.mhtml",
@@ -146,16 +150,10 @@ class _Task:
         return path
 
     def _network(self) -> Iterator[File]:
-        har = self.source.recording.layout.har
-        if har.is_file():
-            try:
-                content = read_inside(har, limits.HAR)
-            except OSError as error:
-                raise InputError(f"{har}: cannot be read ({reason(error)})") from None
-            clean, left_out = har_without(content, self.states.known, str(har))
-            if left_out:
-                self.tally.notes["compressed body left out of a HAR (personal data)"] += left_out
-            yield File(f"{self.path}/session.har", clean)
+        recording = self.source.recording
+        if recording.layout.har.is_file():
+            yield File(f"{self.path}/session.har",
+                       clean_har(recording, self._needed, self.states.known, self.tally.notes))
 
 
 def _viewport(state: TurnState) -> str:

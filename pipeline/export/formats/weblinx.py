@@ -208,7 +208,7 @@ class _Demonstration:
             "navigator_name": "navigator", "instructor_name": "instructor",
             "shortcode": hashlib.sha256(self.source.id.encode()).hexdigest()[:7],
             "upload_date": start.strftime("%Y-%m-%d %H:%M:%S")}))
-        yield File(f"{self.path}/demotape.json", dump_json(demonstration))
+        yield File(f"{self.path}/demotape.json", dump_json(demonstration | {"turns": self.source.turns}))
 
 
 def _counted(written: dict[str, Any]) -> Counted:
