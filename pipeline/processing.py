@@ -16,6 +16,7 @@ from schemas.types.recordings import Demonstration, VideoPlacement
 from . import align, chat, checks
 from .cache import derived, inputs, process_inputs
 from .cache.process_inputs import ProcessInputs
+from .chat.line_ids import keep_chat_ids
 from .chat.sidecar_subtitles import sidecar_subtitles
 from .context import Context
 from .export import Source, prepare
@@ -137,9 +138,19 @@ def _inputs(context: Context) -> dict[str, str]:
                               context.speech, context.placement)
 
 
+def _with_earlier_chat_ids(demonstration: Demonstration, layout: RecordingLayout) -> Demonstration:
+    """The demonstration with the chat ids of demonstration.json, if that exists and can be read."""
+    if not layout.demonstration.exists():
+        return demonstration
+    try:
+        return keep_chat_ids(demonstration, read_json(layout.demonstration, DemonstrationSchema()))
+    except InputError:  # it is replaced
+        return demonstration
+
+
 def _process(context: Context, all_inputs: ProcessInputs, used: dict[str, str]) -> Demonstration:
     recording = context.recording
-    demonstration = derive(context)
+    demonstration = _with_earlier_chat_ids(derive(context), recording.layout)
     write_atomically(recording.layout.demonstration, dump_json(demonstration))
     derived.clear(recording.layout, demonstration)
     prepare(Source(demonstration, recording))

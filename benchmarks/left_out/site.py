@@ -2,9 +2,10 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from urllib.parse import parse_qs, urlsplit
 
 _HOME = """<!DOCTYPE html><title>Offers</title><style>a {{ display: block; margin: 12px }}</style><h1>Offers</h1>
@@ -33,7 +34,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(_HOME.format(links=links))
         elif address.path.startswith("/open/"):
             number = int(address.path.rpartition("/")[2])
-            self._answer("", status=302, Location=f"/page/{number}?w={self.words[number]}")
+            self._answer("", status=302, headers={"Location": f"/page/{number}?w={self.words[number]}"})
         elif address.path.startswith("/page/"):
             number = int(address.path.rpartition("/")[2])
             self._answer(_PAGE.format(number=number, word=self.words[number]))
@@ -45,9 +46,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         word = json.loads(body)["word"].split()[1] if body.startswith(b"{") else body.decode()
-        self._answer(json.dumps({"title": f"answer {word}"}), kind="application/json", **{"X-Back": f"back {word}"})
+        self._answer(json.dumps({"title": f"answer {word}"}), kind="application/json",
+                     headers={"X-Back": f"back {word}"})
 
-    def _answer(self, text: str, status: int = 200, kind: str = "text/html; charset=utf-8", **headers: str) -> None:
+    def _answer(self, text: str, status: int = 200, kind: str = "text/html; charset=utf-8",
+                headers: Mapping[str, str] = MappingProxyType({})) -> None:
         content = text.encode()
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(content)), **headers}.items():

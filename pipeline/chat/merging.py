@@ -1,6 +1,7 @@
 """Merging utterances with the actions."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
+from itertools import count
 
 from schemas.types.recordings import ChatTurn, Check, Demonstration, Reaction, Turn
 
@@ -21,7 +22,7 @@ def merge_chat(demonstration: Demonstration, log: ChatLog) -> Demonstration:
     order = sorted(range(len(log.lines)),
                    key=lambda line_number: log.lines[line_number].time)  # stable: equal times keep the log's order
     positions = _positions(turns, [log.lines[line_number] for line_number in order])
-    ids = dict(zip(order, (f"chat-{number}" for number in _free_numbers(turns)), strict=False))
+    ids = dict(zip(order, (f"chat-{number}" for number in free_numbers({turn["id"] for turn in turns})), strict=False))
     merged: list[Turn] = []
     done = 0
     for line_number, position in zip(order, positions, strict=True):
@@ -77,10 +78,6 @@ def _reaction(reaction: ChatReaction, roles: dict[str, str]) -> Reaction:
     return {**result, "speakers": list(known)} if known else result
 
 
-def _free_numbers(turns: list[Turn]) -> Iterator[int]:
-    used = {turn["id"] for turn in turns}
-    number = 0
-    while True:
-        number += 1
-        if f"chat-{number}" not in used:
-            yield number
+def free_numbers(used: Container[str]) -> Iterator[int]:
+    """Numbers of chat turns, in order, whose ids are not used."""
+    return (number for number in count(1) if f"chat-{number}" not in used)

@@ -155,7 +155,7 @@ def test_fix_intent_and_picture(page, site, demonstration):
     open_review(page, site, demonstration, "t4")
     with saved(page):
         page.get_by_label("Intent").select_option("change")
-    expect(page.get_by_label("Value")).to_have_value("Ancorage")
+    expect(page.get_by_label("Value", exact=True)).to_have_value("Ancorage")
     with saved(page):
         page.keyboard.press("Escape")
         page.keyboard.press("b")
