@@ -34,13 +34,14 @@ RECORDED, IDLE = "recorded", "idle"  # agents of our own: the recorded person, a
 
 @dataclass(frozen=True)
 class Task:
-    """What an agent is given: the goal, where it begins, what the instructor said, and the address of its browser, to
-    which it connects over CDP; the page is the first one of the first context."""
+    """What an agent is given: the goal, where it begins, what the instructor said, and the `http:` and `ws:` addresses
+    of its browser, to which it connects over CDP; the page is the first one of the first context."""
 
     goal: str
     start_url: str
     said: list[dict[str, Any]]
     cdp: str
+    cdp_websocket: str
 
 
 # Does a task, and returns what it answers; it may be a coroutine function.
@@ -159,7 +160,8 @@ async def attempt(agent: Agent | None, environment: Environment, seconds: float
     answer, failed = "", ""
     await environment.reset()
     if agent:
-        task = Task(environment.goal, environment.start_url, environment.said, environment.cdp)
+        task = Task(environment.goal, environment.start_url, environment.said, environment.cdp,
+                    environment.cdp_websocket)
         try:
             async with asyncio.timeout(seconds):
                 answer = str(await _called(agent, task) or "")

@@ -31,7 +31,8 @@ class GoalSchema(Schema):
 
     goal = fields.String(required=True)
     start_url = fields.String(required=True)
-    cdp = fields.String(required=True, metadata={"description": "address of the browser, for CDP"})
+    cdp = fields.String(required=True, metadata={"description": "`http:` address of the browser, for CDP"})
+    cdp_websocket = fields.String(required=True, metadata={"description": "its `ws:` address"})
     said = fields.List(fields.Dict(), required=True, metadata={"description": "what the instructor said, in order"})
 
 
@@ -64,6 +65,14 @@ class CheckedSchema(Schema):
     reason = fields.String(required=True)
 
 
+class MissingRequestSchema(Schema):
+    """A request that was not recorded, or for a file of this machine."""
+
+    method = fields.String(required=True)
+    url = fields.String(required=True)
+    count = fields.Integer(required=True)
+
+
 class ScoreSchema(Schema):
     """What came of the run."""
 
@@ -71,6 +80,10 @@ class ScoreSchema(Schema):
         "description": "1: all outcome checks hold; 0: one does not; null: that is not decided"})
     reached = fields.Float(required=True, allow_none=True, metadata={"description": "share of checkpoints"})
     checks = fields.List(fields.Nested(CheckedSchema), required=True)
+    diverged = fields.Boolean(required=True, metadata={
+        "description": "the run took another way than the recorded person, and requested what was not recorded"})
+    missing = fields.List(fields.Nested(MissingRequestSchema), required=True, metadata={
+        "description": "the requests that were not recorded, the first one first"})
 
 
 def app_of(environment: Environment, loop: asyncio.AbstractEventLoop, token: str) -> Flask:
@@ -107,7 +120,11 @@ def app_of(environment: Environment, loop: asyncio.AbstractEventLoop, token: str
     @blueprint.alt_response(409, description="No run, or no outcome checks.")
     def score(body: dict[str, Any]) -> Any:
         """Score the run, and end it"""
-        return run_in_loop(lambda: environment.score(**body))
+        result = run_in_loop(lambda: environment.score(**body))
+        missing = [{"method": method, "url": url, "count": count}
+                   for (method, url), count in environment.missing.items()]
+        return {"value": result.value, "reached": result.reached, "checks": result.checks, "missing": missing,
+                "diverged": environment.diverged}
 
     @app.errorhandler(DemotapeError)
     def refused(error: DemotapeError) -> tuple[dict[str, Any], int]:

@@ -72,21 +72,20 @@ async def _serve_environment(path: Path, runs: Path, cdp: int, api: int, window:
     from demotape.agents import outcome_of
     from demotape.environment_api import Served
     from recorder.reader import Recording
-    from replay.agents.environment import Environment
+    from replay.agents.environment import Environment, require_free_port
 
     recording = Recording(path)
     outcome = outcome_of(recording) if recording.layout.outcome.exists() else None
-    try:
-        async with Environment(recording, outcome, runs, port=cdp, headless=not window) as environment:
-            await environment.reset()
-            with Served(environment, asyncio.get_running_loop(), api) as served:
-                console.print(f"CDP: {environment.cdp}")
-                console.print(f"API: {served.address} (/openapi.json)", soft_wrap=True)
-                console.print(f"Goal: {printable(environment.goal)}")
-                await asyncio.Event().wait()
-    except OSError as error:
-        raise InputError(f"port {api or cdp} cannot be used ({error.strerror}); choose another with --cdp or "
-                         "--api") from None
+    if api:
+        require_free_port(api)
+    async with Environment(recording, outcome, runs, port=cdp, headless=not window) as environment:
+        await environment.reset()
+        with Served(environment, asyncio.get_running_loop(), api) as served:
+            console.print(f"CDP: {environment.cdp}")
+            console.print(f"WebSocket: {environment.cdp_websocket}", soft_wrap=True)
+            console.print(f"API: {served.address} (/openapi.json)", soft_wrap=True)
+            console.print(f"Goal: {printable(environment.goal)}")
+            await asyncio.Event().wait()
 
 
 def _quoted(argument: str) -> str:

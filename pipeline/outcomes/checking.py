@@ -12,10 +12,11 @@ from schemas import InputError
 from schemas.addresses import split_address
 from schemas.types.outcome import Match, Outcome, OutcomeCheck
 
-from .evidence import Evidence, PageState, Request, decoded, fields, said
+from .evidence import Evidence, PageState, Request, decoded, describe_request, fields, said
 from .network_events import event_holds
 from .responses import response_holds
 from .texts import address_holds, holds, shorten
+from .wording import describe_match
 
 MIN_SIMILARITY = 0.8  # SSIM, from which on two pictures are alike (VisualWebArena's default)
 RESULT_WORDS = {True: "success", False: "failure", None: "undecided"}  # by whether all checks hold
@@ -25,7 +26,8 @@ _MIN_SIDE = 7  # pixels of a side: SSIM's window
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What came of a check: `holds` is None where it could not be decided; `reason`: why it does not, or is not."""
+    """What came of a check: `holds` is None where it could not be decided; `reason`: what was observed where it holds, else
+    why it does not, or could not be decided."""
 
     check: OutcomeCheck
     holds: bool | None
@@ -74,9 +76,11 @@ def _group(wanted: OutcomeCheck, evidence: Evidence) -> CheckResult:
             decided = _not(_all(_not(part.holds) for part in parts))
         case _:
             decided = _not(parts[0].holds)
-    reasons = [part.reason for part in parts if part.reason]
-    otherwise = "the negated check passes" if wanted["kind"] == "not" else ""
-    return CheckResult(wanted, decided, "" if decided else "; ".join(reasons) or otherwise, parts)
+    if wanted["kind"] == "not":
+        reason = f"the negated check passes: {parts[0].reason}" if decided is False else parts[0].reason
+    else:  # of those that decided it
+        reason = "; ".join(part.reason for part in parts if part.holds is decided and part.reason)
+    return CheckResult(wanted, decided, reason, parts)
 
 
 def _all(decided: Iterable[bool | None]) -> bool | None:
@@ -101,13 +105,15 @@ def _reached_share(outcome: Outcome, evidence: Evidence) -> float | None:
 
 
 def _url(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
-    return address_holds(wanted["match"], evidence.pages[-1].url)
+    url = evidence.pages[-1].url
+    return _with_observation(address_holds(wanted["match"], url), f"the address is {shorten(url)}")
 
 
 def _answer(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     if not evidence.answered:
         return None, _ANSWER_NOT_STORED
-    return holds(wanted["match"], evidence.answer, evidence.judge)
+    answer = evidence.answer
+    return _with_observation(holds(wanted["match"], answer, evidence.judge), f"the answer is {shorten(answer)}")
 
 
 def _page(wanted: OutcomeCheck, evidence: Evidence) -> PageState:
@@ -123,13 +129,15 @@ def _page(wanted: OutcomeCheck, evidence: Evidence) -> PageState:
 def _text(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
     page, css = _page(wanted, evidence), wanted.get("css")
     if css is None:
-        return holds(wanted["match"], html.unescape(page.content()), evidence.judge)
+        return _with_observation(holds(wanted["match"], html.unescape(page.content()), evidence.judge),
+                                 f"the page {shorten(page.url)} {describe_match(wanted['match'])}")
     elements = page.elements(css)
     if not elements:
         return False, f"no element matches {shorten(css)}"
     name = wanted.get("attribute")
     texts = [str(element.attr(name) or "") if name else said(element) for element in elements]
-    return holds(wanted["match"], "\n".join(texts), evidence.judge)
+    text = "\n".join(texts)
+    return _with_observation(holds(wanted["match"], text, evidence.judge), f"{shorten(css)} has {shorten(text)}")
 
 
 def _script(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
@@ -137,7 +145,8 @@ def _script(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]
     if evidence.evaluate is None:
         return None, "expressions require a browser"
     value = evidence.evaluate(page, wanted["expression"], wanted.get("before", []))
-    return holds(wanted["match"], html.unescape(value), evidence.judge)
+    return _with_observation(holds(wanted["match"], html.unescape(value), evidence.judge),
+                             f"the value is {shorten(value)}")
 
 
 def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
@@ -150,8 +159,8 @@ def _picture(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
     best = max(similarity(reference, picture) for picture in pictures)
     minimum = wanted.get("least", MIN_SIMILARITY)
     if best > minimum:
-        return True, ""
-    return False, f"the most alike picture has {best:.2f} (SSIM), not above {minimum:g}"
+        return True, f"the most similar image has {best:.2f} (SSIM), above {minimum:g}"
+    return False, f"the most similar image has {best:.2f} (SSIM), not above {minimum:g}"
 
 
 def similarity(first: bytes, second: bytes) -> float:
@@ -178,7 +187,7 @@ def _request(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str
         return event_holds(wanted, evidence)
     reasons = [unfit(wanted, request) for request in evidence.requests]
     if "" in reasons:
-        return True, ""
+        return True, f"the request was {describe_request(evidence.requests[reasons.index('')])}"
     nearest = next((reason for reason in reasons if reason and not reason.startswith("another")), "")
     return False, f"no request was like that{f' ({nearest})' if nearest else ''}"
 
@@ -206,7 +215,14 @@ def _differs(subject: str, wanted: dict[str, Match], actual: dict[str, str]) -> 
 
 
 def _response(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:
-    return response_holds(wanted, evidence.answer) if evidence.answered else (None, _ANSWER_NOT_STORED)
+    if not evidence.answered:
+        return None, _ANSWER_NOT_STORED
+    return _with_observation(response_holds(wanted, evidence.answer), f"the answer is {shorten(evidence.answer)}")
+
+
+def _with_observation(result: tuple[bool | None, str], observation: str) -> tuple[bool | None, str]:
+    """The result of a rule, with what it observed as the reason where the check holds."""
+    return (True, observation) if result[0] else result
 
 
 def _unknown(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, str]:

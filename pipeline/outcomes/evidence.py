@@ -19,7 +19,7 @@ from schemas import UID_ATTRIBUTE, InputError
 from schemas.limits import PIXELS
 from schemas.types.recordings import State
 
-from .texts import Judge
+from .texts import Judge, shorten
 
 _OURS = "data-demotape-"
 _UNSEEN = "script, style, noscript, template, head"
@@ -39,6 +39,11 @@ class Request:
     body: bytes = b""
     time: float = 0.0
     headers: tuple[tuple[str, str], ...] = ()
+
+
+def describe_request(request: Request) -> str:
+    """A request in a reason, without its query and body."""
+    return f"{request.method} {shorten(request.url.partition('?')[0])}, status {request.status}"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from schemas.addresses import split_address
 from schemas.types.outcome import Match, OutcomeCheck, Value
 
 from .addresses import Address, address_of
-from .evidence import Evidence, Request
+from .evidence import Evidence, Request, describe_request
 from .folding import Undecided
 from .texts import holds, shorten
 from .values import compiled, fits
@@ -33,7 +33,7 @@ def event_holds(wanted: OutcomeCheck, evidence: Evidence) -> tuple[bool | None, 
                 return None, unsaid
             continue
         if not difference:
-            return True, ""
+            return True, f"the request was {describe_request(request)}"
         if difference == _ELSEWHERE and wanted["events"] != "navigation":
             continue
         reason = difference

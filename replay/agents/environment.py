@@ -4,7 +4,9 @@ What the agent does is recorded like a person's session, and the outcome checks 
 """
 
 import asyncio
+import socket
 import tempfile
+import time
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,7 @@ from pipeline.outcomes.expressions import Expressions
 from pipeline.turns.first_state import first_state
 from recorder import Recorder
 from recorder.browser import launch_context
+from recorder.devtools.endpoint import websocket_of
 from recorder.reader import Recording
 from replay.archive.reading import read_recording
 from replay.running.offline import context_options, give_cookies, give_storage, offline_arguments, without_location
@@ -32,6 +35,8 @@ from schemas.types.recordings import Provenance, State
 from .file_guard import FileGuard
 
 _LOADED = 10.0  # seconds that the start page may take
+_CDP_TIMEOUT_S = 20.0  # until a browser that has started answers on its port
+_CDP_INTERVAL_S = 0.05
 
 
 def start_of(recording: Recording) -> tuple[str, State | None]:
@@ -85,9 +90,12 @@ class Environment:
             playwright = await self._stack.enter_async_context(async_playwright())
             profile = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="demotape-profile-",
                                                                             ignore_cleanup_errors=True))
+            if self._port:
+                require_free_port(self._port)  # Chromium goes on without CDP if it is not
             self._context = await self._open(playwright, Path(profile))
             self._stack.push_async_callback(self._context.close)
-            self.cdp = f"http://127.0.0.1:{await asyncio.to_thread(_listening, Path(profile))}"
+            self.cdp = f"http://127.0.0.1:{self._port or await asyncio.to_thread(_chosen_port, Path(profile))}"
+            self.cdp_websocket = await _websocket(self.cdp)
             await give_storage(self._context, self._recording)
             self._files = await self._stack.enter_async_context(FileGuard(self.cdp))
         except BaseException:
@@ -121,6 +129,11 @@ class Environment:
     def proxy_port(self) -> int:
         """The port of the server that answers the browser's requests."""
         return self._server.port
+
+    @property
+    def diverged(self) -> bool:
+        """Whether this run asked for something that was not recorded: it took another way than the person."""
+        return bool(self.missing)
 
     @property
     def missing(self) -> dict[tuple[str, str], int]:
@@ -203,6 +216,29 @@ class Environment:
         return origins
 
 
-def _listening(profile: Path) -> int:
-    """The port on which a browser listens, from its profile."""
+def require_free_port(port: int) -> None:
+    """Raise InputError for a port of this machine on which something listens, or which may not be used."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as Chromium: past connections do not count
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise InputError(f"port {port} cannot be used ({error.strerror}); choose another, or 0 for a free "
+                             "one") from None
+
+
+def _chosen_port(profile: Path) -> int:
+    """The port that a browser chose, from its profile; it writes that only if it chose one."""
     return int((profile / "DevToolsActivePort").read_text(encoding="ascii").split()[0])
+
+
+async def _websocket(cdp: str) -> str:
+    """The browser's `ws:` address. Raises DemotapeError if nothing answers."""
+    end = time.monotonic() + _CDP_TIMEOUT_S
+    while True:
+        try:
+            return await websocket_of(cdp)
+        except (OSError, ValueError, LookupError) as error:
+            if time.monotonic() > end:
+                raise DemotapeError(f"{cdp}: the browser does not answer ({error})") from None
+        await asyncio.sleep(_CDP_INTERVAL_S)

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -216,12 +217,22 @@ def test_an_agent_that_is_none_is_named(name, told):
         agent_named(name)
 
 
-def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path):
-    serving = subprocess.Popen([COMMAND, "replay", "serve", recorded, "--cdp", "0", "--runs", tmp_path / "runs"],
-                               stdout=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
+def free_port() -> int:
+    with closing(socket.socket()) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.mark.parametrize("chosen", [False, True], ids=["free port", "chosen port"])
+def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path, chosen):
+    port = free_port() if chosen else 0
+    serving = subprocess.Popen([COMMAND, "replay", "serve", recorded, "--cdp", str(port), "--runs", tmp_path / "runs"],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=os.environ | {"PYTHONUNBUFFERED": "1"})
     try:
-        cdp, api = (next(line for line in serving.stdout if line.startswith(name)).split()[1]
-                    for name in ("CDP", "API"))
+        cdp, websocket, api = (next(line for line in serving.stdout if line.startswith(name)).split()[1]
+                               for name in ("CDP", "WebSocket", "API"))
+        assert not chosen or cdp == f"http://127.0.0.1:{port}"
 
         def ask(path, body=None):
             request = urllib.request.Request(api + path, None if body is None else json.dumps(body).encode(),
@@ -229,25 +240,56 @@ def test_an_environment_is_reset_and_scored_over_http(recorded, tmp_path):
             with urllib.request.urlopen(request, timeout=60) as answer:
                 return json.load(answer)
 
-        async def act():
+        async def act(work, address):
             async with async_playwright() as playwright:
-                browser = await playwright.chromium.connect_over_cdp(cdp)
+                browser = await playwright.chromium.connect_over_cdp(address)
                 page = browser.contexts[0].pages[-1]
                 await page.get_by_text("Visit 1").wait_for()  # nothing is left of another run
-                await order(page)
+                await work(page)
+
+        async def stray(page):
+            await page.evaluate("() => fetch('/elsewhere?x=1').then(answer => answer.text())")
+            await page.evaluate("() => fetch('/further', {method: 'POST', body: 'x'}).then(answer => answer.text())")
 
         token = urlsplit(api).path
-        assert ask("/goal")["goal"] == "test" and set(ask("/openapi.json")["paths"]) == {
-            token + path for path in ("/goal", "/reset", "/score")}
+        goal = ask("/goal")
+        assert goal["goal"] == "test" and (goal["cdp"], goal["cdp_websocket"]) == (cdp, websocket)
+        assert websocket.startswith("ws://127.0.0.1:")
+        assert set(ask("/openapi.json")["paths"]) == {token + path for path in ("/goal", "/reset", "/score")}
         assert_admits_programs_only(api)
-        for number in (1, 2):
-            asyncio.run(act())
-            assert ask("/score", {"answer": ""})["score"] == 1
+        for number, address in enumerate((cdp, websocket), 1):
+            asyncio.run(act(order, address))
+            scored = ask("/score", {"answer": ""})
+            assert scored["score"] == 1 and not scored["diverged"] and scored["missing"] == []
+            assert all(check["reason"] for check in scored["checks"])
             assert ask("/reset", {})["run"] == f"run-{number + 1}"
-        assert ask("/score", {})["score"] == 0  # nothing was done
+        scored = ask("/score", {})  # nothing was done
+        assert scored["score"] == 0 and not scored["diverged"]
+        ask("/reset", {})
+        asyncio.run(act(stray, cdp))
+        scored = ask("/score", {})
+        assert scored["score"] == 0 and scored["diverged"]
+        site = goal["start_url"].rstrip("/")
+        assert scored["missing"] == [{"method": "GET", "url": f"{site}/elsewhere?x=1", "count": 1},
+                                     {"method": "POST", "url": f"{site}/further", "count": 1}]
         with pytest.raises(urllib.error.HTTPError, match="409"):
             ask("/score", {})
     finally:
         serving.send_signal(signal.SIGINT)
-        serving.communicate(timeout=60)
+        _, errors = serving.communicate(timeout=60)
     assert len(Recording(tmp_path / "runs" / "run-1").events) > 3
+    assert "Traceback" not in errors and "never retrieved" not in errors, errors
+
+
+@pytest.mark.parametrize("option", ["--cdp", "--api"])
+def test_a_port_in_use_is_named(recorded, tmp_path, option):
+    with closing(socket.socket()) as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        words = {"--cdp": "0"} | {option: str(port)}
+        done = subprocess.run([COMMAND, "replay", "serve", recorded, "--runs", tmp_path / "runs",
+                               *(word for pair in words.items() for word in pair)],
+                              capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and f"port {port} cannot be used (Address already in use)" in done.stderr, done
+    assert "Traceback" not in done.stderr and not (tmp_path / "runs").exists()
