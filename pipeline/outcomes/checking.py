@@ -26,8 +26,8 @@ _MIN_SIDE = 7  # pixels of a side: SSIM's window
 
 @dataclass(frozen=True)
 class CheckResult:
-    """What came of a check: `holds` is None where it could not be decided; `reason`: what was observed where it holds, else
-    why it does not, or could not be decided."""
+    """What came of a check: `holds` is None where it could not be decided; `reason`: what was observed where it holds,
+    else why it does not, or could not be decided."""
 
     check: OutcomeCheck
     holds: bool | None
