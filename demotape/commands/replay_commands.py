@@ -11,6 +11,8 @@ from schemas import DemotapeError, InputError, RecordingLayout
 
 from .terminal import PATH, complain, console, printable, progress
 
+_MAX_NOTES = 20  # about an archive, that are printed
+
 
 @click.group()
 def replay() -> None:
@@ -52,6 +54,10 @@ async def _serve(archive, port: int) -> None:
     from replay.running.offline import offline_arguments
     from replay.serving.server import ReplayServer
 
+    for note in archive.notes[:_MAX_NOTES]:
+        complain("archive", note)
+    if len(archive.notes) > _MAX_NOTES:
+        complain("archive", f"and {len(archive.notes) - _MAX_NOTES} more")
     try:
         async with ReplayServer(archive, port) as server:
             console.print(f"Proxy: http://127.0.0.1:{server.port}")

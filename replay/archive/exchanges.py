@@ -17,6 +17,7 @@ class Recorded:
     answer; with a status, why it ended early. `seed`: of what was random in a document; None when it is not known.
     `decoded`: text is UTF-8 here, whatever its headers say, as the browser told it decoded; else `charset` is that in
     which the browser read it, where that is known. `duration`: seconds until all of the answer was there.
+    `is_content_required`: an answer whose content is None is missing, since the archive left it out; else it is empty.
     """
 
     number: int
@@ -37,6 +38,7 @@ class Recorded:
     decoded: bool = True
     charset: str = ""
     duration: float = 0.0
+    is_content_required: bool = False
 
     @property
     def ended(self) -> float:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import urlencode
 
 from schemas import InputError, limits
@@ -50,6 +50,7 @@ def read_har(path: Path) -> Archive:
                 read.append(record)
         except (_Unreadable, ValueError, OverflowError, RecursionError) as error:
             notes.append(f"entry {number}: {error}; skipped")
+    read = _without_repeated(read)
     read.sort(key=lambda record: record.time)
     started = next((record.time for record in read if record.time), 0.0)
     exchanges = [replace(record, number=number, time=_since(started, record.time))
@@ -59,6 +60,21 @@ def read_har(path: Path) -> Archive:
     if len(notes) > _NOTES:
         notes[_NOTES:] = [f"and {len(notes) - _NOTES} more"]
     return Archive(tuple(exchanges), tuple(channels), started, tuple(notes))
+
+
+def _without_repeated(read: list[Recorded | Channel]) -> list[Recorded | Channel]:
+    """Without the answers whose content was left out where the same GET has one with content."""
+    with_content = {record.url for record in read if _is_get(record) and not _is_left_out(record)}
+    return [record for record in read
+            if not (_is_get(record) and _is_left_out(record) and record.url in with_content)]
+
+
+def _is_get(record: Recorded | Channel) -> TypeGuard[Recorded]:
+    return isinstance(record, Recorded) and record.method == "GET" and record.status == 200
+
+
+def _is_left_out(record: Recorded) -> bool:
+    return record.answer is _left_out
 
 
 def _note(notes: list[str], number: int, text: str) -> None:
@@ -131,12 +147,12 @@ def _exchange(entry: dict[str, Any], request: dict[str, Any], time: float, folde
     headers = _headers(request)
     status = response.get("status")
     status = status if isinstance(status, int) and not isinstance(status, bool) and 0 < status <= 999 else 0
-    answer, answer_headers = _answer(response, status, folder, note)
+    answer, answer_headers = _answer(response, status, folder, note if method.upper() != "HEAD" else _say_nothing)
     kind, (tab, top) = _kind(entry, headers, response), tabs.of(entry, headers, status)
     return Recorded(
         0, time, method.upper(), request["url"].partition("#")[0], status, answer, answer_headers, headers,
         _body(request, note), kind, top, _text(response, "statusText"),
-        "" if status else _failure(entry, response), tab)
+        "" if status else _failure(entry, response), tab, is_content_required=method.upper() != "HEAD")
 
 
 def _object(value: Any, name: str) -> dict[str, Any]:
@@ -213,8 +229,28 @@ def _answer(response: dict[str, Any], status: int, folder: Path, note: Callable[
         return partial(_constant, _utf8(text)), _in_utf8(_typed(headers, content_data), text)
     if isinstance(name := content_data.get("_file"), str):
         return _read_sidecar(folder, name, note), _typed(headers, content_data)
-    empty = status in _NO_CONTENT or 300 <= status < 400 or (status and content_data.get("size") == 0)
-    return partial(_constant, b"" if empty else None), _typed(headers, content_data)
+    if status in _NO_CONTENT or 300 <= status < 400 or (status and _is_empty(response, content_data, headers)):
+        return partial(_constant, b""), _typed(headers, content_data)
+    if status:
+        note("its content was left out; the request is missing")
+    return _left_out, _typed(headers, content_data)
+
+
+def _left_out() -> bytes | None:
+    """Reads the content of an answer that the HAR does not have."""
+    return None
+
+
+def _is_empty(response: dict[str, Any], content: dict[str, Any], headers: Headers) -> bool:
+    """Whether an answer without text had no content, as far as sizes tell (-1: unknown)."""
+    sizes = [content.get("size"), response.get("bodySize")]
+    known = [size for size in sizes if isinstance(size, int) and size >= 0]
+    length = header(headers, "content-length").strip()
+    return max(known) == 0 if known else length == "0"
+
+
+def _say_nothing(_: str) -> None:
+    """For an answer that has no content: of HEAD."""
 
 
 def _constant(content: bytes | None) -> bytes | None:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from replay.archive.exchanges import Headers, Recorded, Request, header, is_text
+from schemas import InputError
 
 from .matching import Match
 
@@ -69,12 +70,18 @@ def is_beacon(request: Request) -> bool:
 
 
 def answer(request: Request, match: Match, started: float) -> Answer:
-    """The answer of a recorded exchange to a request. `started`: wall clock at the recording's time 0."""
+    """The answer of a recorded exchange to a request. `started`: wall clock at the recording's time 0.
+
+    Raises InputError if its content was left out of the archive or is damaged.
+    """
     exchange = match.exchange
     if exchange.status == 0:
         return Answer(0, cut=True)
     began = started + exchange.ended
-    content = exchange.answer() or b""
+    content = exchange.answer()
+    if content is None and exchange.is_content_required and exchange.status not in _NO_CONTENT:
+        raise InputError(f"{exchange.url[:200]}: its content is not in the archive")
+    content = content or b""
     headers = tuple((name, _shifted(value, began) if name.lower() == "set-cookie" else value)
                     for name, value in exchange.answer_headers
                     if name.lower() not in _LEFT_OUT and not name.startswith(":"))

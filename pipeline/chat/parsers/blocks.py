@@ -35,8 +35,10 @@ def count_headers(document: Document, parse: HeaderParser) -> int:
                for line in document.lines)
 
 
-def read_blocks(document: Document, parse: HeaderParser) -> Reading:
-    """Messages of a log in which every line that is no header belongs to the message above it."""
+def read_blocks(document: Document, parse: HeaderParser,
+                is_notice: Callable[[str], bool] = lambda _: False) -> Reading:
+    """Messages of a log in which every line that is no header, and no notice of the tool, belongs to the message above
+    it."""
     reading = Reading()
     head: Header | None = None
     text: list[str] = []
@@ -52,6 +54,9 @@ def read_blocks(document: Document, parse: HeaderParser) -> Reading:
 
     for line_number, line in enumerate(document.lines, 1):
         header = parse(without_marks(line))
+        if header is None and is_notice(line):
+            reading.problems.append((line_number, "a notice of the tool, no utterance"))
+            continue
         if header is None and not _HEADER_LIKE.match(without_marks(line)):
             if head is not None:
                 text.append(line.removeprefix("\t"))

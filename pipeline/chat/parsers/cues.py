@@ -16,6 +16,7 @@ from schemas import InputError
 
 from .registry import open_document
 from .times import clock_time
+from .webvtt import cue_name
 
 UNKNOWN = "unknown"  # the name of who speaks where no name is told
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{0,200})?[ \t]+([^\s<>][^<>]{0,200})>")
@@ -91,7 +92,9 @@ def _cue(block: _Block, path: Path) -> Cue:
     text = block[timing_index + 1:]
     if more := [number for number, line_text in text if "-->" in line_text]:
         raise _damaged_error(path, more[0], "a cue begins without an empty line before it")
-    return Cue("", "\n".join(line_text for _, line_text in text), start, end, line)
+    name = cue_name(block[0][1]) if timing_index else ""
+    voice = f"<v {name}>" if name else ""
+    return Cue("", voice + "\n".join(line_text for _, line_text in text), start, end, line)
 
 
 def _damaged_error(path: Path, line: int, reason: str) -> InputError:

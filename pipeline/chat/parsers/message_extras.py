@@ -9,7 +9,7 @@ from schemas import limits
 
 UNKNOWN_REACTION = "a reaction in a form that is not known"
 _LONGEST = 200  # characters of a file's name
-_PEOPLE = ("users", "recent", "speakers", "people", "by", "from")
+_PEOPLE = ("users", "recent", "speakers", "people", "by", "from", "actor")
 _WHO = ("id", "from_id", "user_id", "name", "from", "user")
 
 

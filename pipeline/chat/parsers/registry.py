@@ -6,11 +6,12 @@ from pipeline.chat.log import Document, Reader
 from schemas import InputError, limits
 from schemas.files import read_named
 
-from . import discord, docx, plugged, slack, subtitles, tables, transcripts, webvtt, whatsapp, zoom
+from . import discord, docx, plugged, signal, slack, subtitles, tables, transcripts, webvtt, whatsapp, zoom
 
 READERS: dict[str, Reader] = {
     reader.kind: reader
-    for module in (zoom, webvtt, subtitles, slack, discord, whatsapp, transcripts, tables) for reader in module.READERS
+    for module in (zoom, webvtt, subtitles, slack, discord, signal, whatsapp, transcripts, tables)
+    for reader in module.READERS
 }
 KINDS = tuple(READERS)
 
@@ -24,7 +25,11 @@ def open_document(path: Path) -> Document:
     """A chat file decoded, or an export's folder; raises InputError when it cannot be read or is no text."""
     if path.is_dir():
         return Document(path)
-    text = _decode(read_named(path, limits.CHAT))
+    content = read_named(path, limits.CHAT)
+    text = _decode(content)
+    if text is None and content.startswith(b"PK\x03\x04") and path.suffix.lower() != ".docx":
+        raise InputError(f"{path}: a zip file, not a text file; unpack it and pass the chat log, or the folder of a "
+                         "channel, in it")
     if text is None:
         raise InputError(f"{path}: not a text file; pass a chat log ({', '.join(KINDS)})")
     text = text.replace("\r\n", "\n").replace("\r", "\n")

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,8 @@ def _read_entry(reading: Reading, entry: object, names: dict[str, str], number: 
         reactions, unknown = reactions_of(entry.get("reactions"))
         if unknown:
             reading.problems.append((number, UNKNOWN_REACTION))
-        reading.messages.append(Message(names.get(user, user), text, seconds, number, user, name,
+        name_of_user = names.get(user) or _profile_name(_profile(entry, "user_profile")) or user
+        reading.messages.append(Message(name_of_user, text, seconds, number, user, name,
                                         "" if thread == name else thread, reactions=reactions))
 
 
@@ -120,22 +122,44 @@ def _names(channel: Path) -> dict[str, str]:
 
 
 def _name(user: dict[str, Any]) -> str:
-    profile = user.get("profile")
-    profile = profile if isinstance(profile, dict) else {}
-    for name in (profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name")):
-        if isinstance(name, str) and name.strip():
-            return name.strip()
-    return ""
+    profile = _profile(user, "profile")
+    return _first_text(profile.get("display_name"), user.get("real_name"), profile.get("real_name"), user.get("name"))
+
+
+def _profile(entry: dict[str, Any], key: str) -> dict[str, Any]:
+    profile = entry.get(key)
+    return profile if isinstance(profile, dict) else {}
+
+
+def _profile_name(profile: dict[str, Any]) -> str:
+    """The name in the profile that a message contains."""
+    return _first_text(*(profile.get(key) for key in ("display_name", "real_name", "name")))
+
+
+def _first_text(*names: object) -> str:
+    return next((name.strip() for name in names if isinstance(name, str) and name.strip()), "")
 
 
 def _list_in(text: str) -> list[Any]:
-    if not text.lstrip().startswith("["):
+    """The messages of a file: a list, or slackdump's object with such a list, in which threads are nested."""
+    if not text.lstrip().startswith(("[", "{")):
         return []
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
         return []
-    return content if isinstance(content, list) else []
+    if isinstance(content, dict):
+        content = content.get("messages")
+        if not isinstance(content, list) or not any(isinstance(entry, dict) and "ts" in entry for entry in content):
+            return []
+    return list(_with_replies(content)) if isinstance(content, list) else []
+
+
+def _with_replies(entries: list[Any]) -> Iterator[Any]:
+    for entry in entries:
+        yield entry
+        replies = entry.get("slackdump_thread_replies") if isinstance(entry, dict) else None
+        yield from (reply for reply in replies if isinstance(reply, dict)) if isinstance(replies, list) else ()
 
 
 def _load(path: Path) -> object:

@@ -14,6 +14,7 @@ from pipeline.chat.log import Document, Message, Reader, Reading, Stamp
 from .days import Order, day_first, month_first, order_of
 from .message_extras import UNKNOWN_REACTION, file_names, reactions_of, with_files
 from .times import any_time, clock_time, minutes_time
+from .tool_exports import DELETED, readable_rows
 
 _SPEAKER = ("speaker", "name", "author", "user", "sender", "from", "role", "participant", "username", "user name",
             "display name", "displayname", "display_name", "sender name", "sender_name", "speaker name", "speaker_name",
@@ -37,7 +38,7 @@ _NO = ("", "false", "no", "0", "none", "null")
 _DATED = re.compile(r"(\d{1,4})[./-](\d{1,2})[./-](\d{1,4}),?[ T]+(\d.*)")
 _PARTS = ("display name", "displayname", "display_name", "name", "username", "nickname", "body", "text", "$date")
 _DEEPEST = 4  # objects in objects, of a message
-_LISTS = ("messages", "chat", "turns", "utterances", "data", "log")
+_LISTS = ("messages", "chat", "turns", "utterances", "data", "log", "value", "segments")
 _UNITS = {"seconds": "s", "milliseconds": "ms"}
 
 
@@ -121,7 +122,7 @@ def _message(row: object, number: int, order: Order) -> Message | str:
     if speaker is None or text is None or when is None:
         return "speaker, text or time is missing"
     if str(_value(row, _DELETED) or "").strip().lower() not in _NO:
-        return "a message that was deleted"
+        return DELETED
     said = with_files(_said(row[text]), file_names(_value(row, _FILES)))
     if not isinstance(row[speaker], str) or not said:
         return "a message without text or speaker"
@@ -182,18 +183,22 @@ def _parse_list(document: Document) -> Iterator[tuple[int, object]]:
     if isinstance(content, dict):
         content = next((content[name] for name in _LISTS if isinstance(content.get(name), list)), None)
     if isinstance(content, list):
-        yield from enumerate(map(_known, content), 1)
+        yield from ((number, _known(row)) for number, row in readable_rows(enumerate(map(_respelt_row, content), 1)))
 
 
 def _known(row: object) -> object:
-    """A row whose parts are objects of their own, as text: who speaks (Rocket.Chat, Google Chat), what (Matrix), when
-    (MongoDB). Mattermost's posts and Messenger's letters, which it writes wrongly, besides."""
+    """A row whose parts are objects, as text: who speaks (Google Chat), when (MongoDB). Mattermost's posts besides."""
     if not isinstance(row, dict):
         return row
     if isinstance(post := row.get("post"), dict) and row.get("type") == "post":
         row = post
-    fields: dict = _respelt(row) if "sender_name" in row and "timestamp_ms" in row else row
-    return {key: _part(value) if isinstance(value, dict) else value for key, value in fields.items()}
+    return {key: _part(value) if isinstance(value, dict) and key.lower() not in _REACTIONS else value
+            for key, value in row.items()}
+
+
+def _respelt_row(row: object) -> object:
+    """A row of Messenger's with its letters, which it writes wrongly, read rightly."""
+    return _respelt(row) if isinstance(row, dict) and "sender_name" in row and "timestamp_ms" in row else row
 
 
 def _part(value: dict) -> object:
@@ -215,10 +220,15 @@ def _respelt(value: Any, depth: int = 0) -> Any:
 
 
 def _json_rows(document: Document) -> Iterator[tuple[int, object]]:
+    """The objects of the lines, by number."""
+    return ((number, _known(row)) for number, row in readable_rows(_json_lines(document)))
+
+
+def _json_lines(document: Document) -> Iterator[tuple[int, object]]:
     for number, line in enumerate(document.lines, 1):
         if line.strip():
             try:
-                yield number, _known(json.loads(line))
+                yield number, _respelt_row(json.loads(line))
             except (ValueError, RecursionError):
                 yield number, "not JSON"
 

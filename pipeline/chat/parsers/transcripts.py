@@ -9,6 +9,9 @@ from .blocks import Header, count_headers, read_blocks
 from .times import clock_time
 
 _TEAMS = re.compile(r"(\S[^\t]{0,99}?)[ \t]{2,}((?:\d{1,2}:)?\d{1,2}:\d{2})")
+# What the tools add in lines of their own: Teams about the transcription, Otter and Rev at the end
+_NOTICE = re.compile(r"(.{1,100}) (?:started|stopped) (?:transcription|recording)")
+_TRAILER = re.compile(r"Transcri(?:bed|pt) by https?://\S{1,100}|This transcript was exported on .{1,200}")
 _TEAMS_CUE = re.compile(r"(\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d{1,9})?) --> \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d{1,9})?")
 _MEET_TIME = re.compile(r"(\d{2}:\d{2}:\d{2})")
 _MEET_SAID = re.compile(r"([^:]{1,100}): (.+)")
@@ -27,7 +30,17 @@ def _recognise_teams(document: Document) -> int:
 
 
 def _read_teams(document: Document) -> Reading:
-    return read_blocks(document, _teams_header)
+    headers = filter(None, map(_teams_header, document.lines))
+    speakers = {header.speaker.strip() for header in headers}
+    lines = [line.strip() for line in document.lines if line.strip()]
+    first_and_last = {*lines[:1], *lines[-1:]}
+
+    def is_notice(line: str) -> bool:
+        notice = _NOTICE.fullmatch(line.strip())
+        return bool(_TRAILER.fullmatch(line.strip()) or notice and (
+            notice[1] in speakers or line.strip() in first_and_last))
+
+    return read_blocks(document, _teams_header, is_notice)
 
 
 def _recognise_cues(document: Document) -> int:

@@ -11,6 +11,7 @@ from .times import clock_time
 _VOICE = re.compile(r"<v(?:\.[^\s<>]*)?[ \t]+([^\s<>][^<>]*)>")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<\d[\d:.]*>")
 _NAMED = re.compile(r"([^:\s][^:]{0,79}):\s+(.*)", re.DOTALL)
+_NAMED_CUE = re.compile(r'\d{1,9} "([^"<>]{1,100})" \(\d{1,20}\)')  # Webex: the cue's identifier
 
 
 def recognise(document: Document) -> int:
@@ -64,19 +65,28 @@ def _cues(document: Document) -> Iterator[tuple[int, str, list[str]]]:
     """Line number, timing line and text lines of each cue."""
     number, timing = 0, None
     text: list[str] = []
+    before = ""
     for line_number, line in enumerate(document.lines, 1):
         if "-->" in line:
             if timing is not None:
                 yield number, timing, text
-            number, timing, text = line_number, line, []
+            name = cue_name(before)
+            number, timing, text = line_number, line, [f"<v {name}>"] if name else []
         elif not line.strip():
             if timing is not None:
                 yield number, timing, text
             timing, text = None, []
         elif timing is not None:
             text.append(line)
+        before = line
     if timing is not None:
         yield number, timing, text
+
+
+def cue_name(identifier: str) -> str:
+    """The name of who speaks in the identifier of a cue of Webex; empty for other identifiers."""
+    match = _NAMED_CUE.fullmatch(identifier.strip())
+    return match[1].strip() if match else ""
 
 
 def _start(timing: str) -> Stamp | None:

@@ -293,7 +293,7 @@ def _exchange(number: int, time: float, answer: Record | None, request: Record |
         number, time, method, url, status, answer.content if answer else _nothing, answer_headers, headers,
         request.body if request else None, "document" if top and kind == "other" else kind, top, text,
         "" if status else failure or "no answer", _bounded_integer(metadata.get("tab"), 1, 10**6) or 1,
-        _bounded_integer(metadata.get("seed"), 0, 2**32 - 1), decoded=False)
+        _bounded_integer(metadata.get("seed"), 0, 2**32 - 1), decoded=False, is_content_required=method != "HEAD")
 
 
 def _nothing() -> bytes | None:

@@ -65,7 +65,27 @@ CONTENTS = [  # content, status, what is read
 def test_contents(har, tmp_path, content, status, read):
     (tmp_path / "b.txt").write_bytes(b"beside")
     archive = har(entry(response={"content": content, "status": status}))
-    assert archive.exchanges[0].answer() == read and not archive.notes
+    assert archive.exchanges[0].answer() == read
+    assert archive.notes == (() if read is not None else (
+        "entry 1: its content was left out; the request is missing",))
+
+
+def test_content_that_was_left_out_is_taken_from_the_same_request(har):
+    left_out, complete = {"content": {"size": 9}}, entry("https://a.example/a.js")
+    archive = har(entry("https://a.example/a.js", response=left_out), complete,
+                  entry("https://a.example/b.js", response=left_out),
+                  entry("https://a.example/c.js", "HEAD", response={"content": {}}))
+    assert [(exchange.url[-4:], exchange.answer()) for exchange in archive.exchanges] == [
+        ("a.js", b"it"), ("b.js", None), ("c.js", None)]
+    assert len(archive.notes) == 2  # of both entries that have none
+
+
+@pytest.mark.parametrize("response, is_empty", [
+    ({"content": {"size": -1}, "bodySize": 0}, True), ({"content": {"size": 0}, "bodySize": 40}, False),
+    ({"content": {}, "headers": named(Content_Length="0")}, True),
+    ({"content": {}, "headers": named(Content_Length="7")}, False), ({"content": {}, "bodySize": -1}, False)])
+def test_an_answer_without_text_is_empty_if_a_size_says_so(har, response, is_empty):
+    assert (har(entry(response=response)).exchanges[0].answer() == b"") is is_empty
 
 
 def test_text_is_served_in_the_encoding_that_its_type_tells(har):

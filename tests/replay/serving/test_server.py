@@ -232,6 +232,16 @@ def test_an_answer_that_is_damaged_is_missing():
     assert server.missing == {("GET", SHOP + "/a"): 1}
 
 
+def test_content_that_an_archive_left_out_is_missing():
+    left_out = [replace(exchange(number, f"{SHOP}/{name}"), answer=lambda: None, is_content_required=required)
+                for number, (name, required) in enumerate((("har", True), ("recording", False)), 1)]
+    server = ReplayServer(archive(*left_out))
+    asked = (("Sec-Fetch-Mode", "cors"),)
+    assert server.answer(Request("GET", SHOP + "/har", asked)).status == 504
+    assert server.answer(Request("GET", SHOP + "/recording", asked)).status == 200  # the answer was empty
+    assert server.missing == {("GET", SHOP + "/har"): 1}
+
+
 @pytest.mark.parametrize("mode, given", [("no-cors", 204), ("cors", 504)])
 def test_what_a_page_tells_when_it_is_left_is_taken_though_no_browser_tells_of_it(mode, given):
     server = ReplayServer(archive())
