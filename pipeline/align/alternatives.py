@@ -15,6 +15,7 @@ from schemas.types.recordings import Turn, TurnState
 from .align_stage import encode
 from .pictures.screenshots import decode, work_shape
 from .pictures.ssim import ssim
+from .pictures.video import upright
 
 _AROUND = 6  # screenshots before and after a turn
 BEFORE = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # seconds before the action at which frames are offered
@@ -74,7 +75,7 @@ def _frame_at(path: Path, time: float, *, from_first: bool) -> tuple[float, np.n
                 shown = decoded_frame
             if shown is None:
                 raise InputError(f"{path}: the video has no frames")
-            return round(float(shown.time) - first, 4), shown.to_ndarray(format="bgr24")
+            return round(float(shown.time) - first, 4), upright(shown.to_ndarray(format="bgr24"), shown)
     except (av.FFmpegError, OSError, IndexError) as error:
         raise InputError(f"{path}: the video cannot be read ({error})") from None
 

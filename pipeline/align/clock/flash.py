@@ -11,6 +11,7 @@ from pipeline.align.pictures.video import Shot, Video
 from .anchors import Bracket
 
 _AROUND = 1.5  # seconds around the expected moment that are looked at
+_SMALL_WIDTH = 160  # pixels
 _SHARE = 0.7  # of the page that is red in a flash
 
 
@@ -31,9 +32,8 @@ def find(video: Video, layout: Layout, viewport: tuple[int, int], expected: Sequ
 
 def is_red(shot: Shot, rectangle: Rectangle, viewport: tuple[int, int]) -> bool:
     """Whether most of the page is pure red in a frame."""
-    small = shot.frame.reformat(width=160, height=max(1, round(160 * shot.frame.height / shot.frame.width)),
-                                format="rgb24").to_ndarray().astype(np.int16)
-    scale = 160 / shot.frame.width
+    small = shot.small_colour(_SMALL_WIDTH).astype(np.int16)
+    scale = _SMALL_WIDTH / shot.luma.shape[1]
     rows, columns = (slice(max(0, round(start * scale)), max(0, round((start + size * length) * scale)))
                      for start, size, length in ((rectangle.top, rectangle.height, viewport[1]),
                                                  (rectangle.left, rectangle.width, viewport[0])))

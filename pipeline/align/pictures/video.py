@@ -46,7 +46,25 @@ class Shot:
 
     def colour(self) -> np.ndarray:
         """The frame in colour: BGR, uint8."""
-        return self.frame.to_ndarray(format="bgr24")
+        return upright(self.frame.to_ndarray(format="bgr24"), self.frame)
+
+    def small_colour(self, width: int) -> np.ndarray:
+        """The frame in colour at a width in pixels: RGB, uint8."""
+        wide, high = turned_size(self.frame.width, self.frame.height, self.frame.rotation)
+        size = turned_size(width, max(1, round(width * high / wide)), self.frame.rotation)
+        return upright(self.frame.reformat(width=size[0], height=size[1], format="rgb24").to_ndarray(), self.frame)
+
+
+def upright(pixels: np.ndarray, frame: av.VideoFrame) -> np.ndarray:
+    """Pixels of a frame as they are shown: phones and tablets store a video turned, with a matrix that turns it back
+    (ISO/IEC 14496-12, tkhd). `frame.rotation` is in degrees counterclockwise."""
+    turns = round(frame.rotation / 90) % 4
+    return np.ascontiguousarray(np.rot90(pixels, turns)) if turns else pixels
+
+
+def turned_size(width: int, height: int, rotation: int) -> tuple[int, int]:
+    """Width and height after a rotation in degrees."""
+    return (height, width) if round(rotation / 90) % 2 else (width, height)
 
 
 class Video:
@@ -165,7 +183,7 @@ class Video:
         else:
             grey: Any = frame.to_ndarray(format="gray")
             luma, limited = grey, False
-        return Shot(((frame.pts or 0) - self._first) * self._base, luma, limited, frame)
+        return Shot(((frame.pts or 0) - self._first) * self._base, upright(luma, frame), limited, frame)
 
     def _open(self):
         try:
@@ -175,13 +193,20 @@ class Video:
         except OSError as error:
             raise InputError(f"{self.path}: cannot be read ({reason(error)})") from None
 
+    def _rotation(self) -> int:
+        """Degrees by which the first frame that can be decoded is turned; 0 if there is none."""
+        with self._open() as container, suppress(av.FFmpegError):
+            return next((frame.rotation for frame in container.decode(video=0)), 0)
+        return 0
+
     def _read_index(self) -> tuple[np.ndarray, np.ndarray]:
         """Time stamps and key flags of all packets, in the order of decoding."""
         with self._open() as container:
             if not container.streams.video:
                 raise InputError(f"{self.path}: has no video track; use the recording of the meeting's screen")
             stream = container.streams.video[0]
-            self.size = stream.codec_context.width, stream.codec_context.height
+            context = stream.codec_context
+            self.size = turned_size(context.width, context.height, self._rotation())
             self._base = float(stream.time_base)
             self._start = (container.start_time or 0) / av.time_base
             stamps = []

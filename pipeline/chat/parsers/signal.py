@@ -1,5 +1,5 @@
 """Signal's chats as signal-export 3.9 writes them in Markdown: `[2026-03-02 10:15:00] Ann: text`, then quotes,
-reactions `(- Ann: 👍 -)`, stickers `(( 👍 ))` and files `[plan.pdf](./media/plan.pdf)`."""
+reactions `(- Ann: 👍 -)`, stickers `(( 👍 ))` and links to files in `media`."""
 
 import re
 from collections.abc import Iterator

@@ -60,7 +60,7 @@ def _matrix(rows: Rows) -> Rows:
         elif original is not None and kind == "m.annotation":
             reactions[target].append({"emoji": key, "users": [event.get("sender")], "event": name})
     replaced_by = {edit: target for target, (edit, _) in edits.items()}
-    applied = set(replaced_by) | {str(each["event"]) for several in reactions.values() for each in several}
+    applied = set(replaced_by) | {str(reaction["event"]) for several in reactions.values() for reaction in several}
     result: Rows = []
     for number, row in rows:
         if not isinstance(row, dict) or not _is_matrix(row):
@@ -74,7 +74,7 @@ def _matrix(rows: Rows) -> Rows:
             result.append((number, "an edit of another person's message"))
             continue
         edited = edits[name][1] if name in edits else _object(row["content"].get("m.new_content"))
-        shown = [each for each in reactions[name] if each["event"] not in gone]
+        shown = [reaction for reaction in reactions[name] if reaction["event"] not in gone]
         result.append((number, _matrix_message(row, {**row["content"], **edited}, name in gone, shown, replaced_by)))
     return result
 
@@ -128,13 +128,13 @@ def _rocket(row: Row) -> object:
     reactions = {emoji: _object(details).get("usernames") or [] for emoji, details in
                  _object(row.get("reactions")).items()}
     return {"speaker": user.get("name") or user.get("username"), "user id": user.get("username") or user.get("_id"),
-            "text": text[link.end():] if link else text, "timestamp": _moment(row.get("ts")), "id": row.get("_id"),
+            "text": text[link.end():] if link else text, "timestamp": _date(row.get("ts")), "id": row.get("_id"),
             "reply_to": link[1] if link else row.get("tmid"), "reactions": reactions,
             "files": [entry.get("title") for entry in attachments] or [
                 entry.get("name") for entry in _list(row.get("files") or [row.get("file")])]}
 
 
-def _moment(value: object) -> object:
+def _date(value: object) -> object:
     return value.get("$date") if isinstance(value, dict) else value
 
 
@@ -150,8 +150,8 @@ def _telegram(row: Row) -> object:
         return f"a notice of Telegram ({str(row.get('action'))[:40]}), no utterance"
     files = [row["file_name"]] if row.get("file_name") else [
         _file_name(row[key]) for key in ("photo", "file") if row.get(key)]
-    kept = {key: value for key, value in row.items() if key not in ("photo", "file", "file_name")}
-    return kept | {"files": files}
+    others = {key: value for key, value in row.items() if key not in ("photo", "file", "file_name")}
+    return others | {"files": files}
 
 
 # ---- Messenger's message_1.json
@@ -168,8 +168,8 @@ def _messenger(row: Row) -> object:
     if sticker := _object(row.get("sticker")):
         files.append(_file_name(sticker.get("uri")))
     text = row.get("content") or _object(row.get("share")).get("link") or ""
-    kept = {key: value for key, value in row.items() if key not in (*_MESSENGER_FILES, "sticker")}
-    return kept | {"content": text, "files": files}
+    others = {key: value for key, value in row.items() if key not in (*_MESSENGER_FILES, "sticker")}
+    return others | {"content": text, "files": files}
 
 
 # ---- Teams: chatMessage of Microsoft Graph

@@ -88,3 +88,26 @@ def _encode(path: Path, codec: str, options: dict[str, str]) -> None:
 def _full_range(shot) -> np.ndarray:
     luma = shot.luma.astype(float)
     return np.clip((luma - 16) * 255 / 219, 0, 255) if shot.limited else luma
+
+
+@pytest.mark.parametrize("degrees", [90, 180, -90])
+def test_a_video_that_is_stored_turned_is_shown_upright(tmp_path, degrees):
+    path = tmp_path / "turned.mp4"
+    shown = np.zeros((120, 200, 3), np.uint8)
+    shown[:40, :60] = 0, 0, 255  # blue, in the upper left corner
+    stored = np.ascontiguousarray(np.rot90(shown, -degrees // 90))
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = stored.shape[1], stored.shape[0], "yuv420p"
+        stream.set_display_rotation(degrees)
+        for _ in range(5):
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(stored, "rgb24")))
+        container.mux(stream.encode())
+    video = Video(path)
+    assert video.size == (200, 120)
+    [shot, *_] = video.shots(video.times[:2])
+    for pixels, blue in ((shot.colour(), 0), (shot.small_colour(100), 2)):
+        assert pixels.shape[:2] in ((120, 200), (60, 100))
+        half, corner = pixels.shape[1] // 2, pixels[:pixels.shape[0] // 4, :pixels.shape[1] // 4]
+        assert corner[..., blue].mean() > 150 and pixels[:, half:, blue].mean() < 60
+    assert shot.luma.shape == (120, 200) and shot.luma[:30, :50].mean() > shot.luma[60:, 100:].mean() + 10

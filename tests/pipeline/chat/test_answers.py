@@ -142,7 +142,7 @@ TABLE = {
             {"id": 4, "type": "message", "date": "2024-03-05T14:30:08", "from": "Ben", "from_id": "user2",
              "reply_to_message_id": 77, "text": "ok"}]}),
         [said("Open a.example", None, **{"👍": (2, "Ben")}), said("[file: plan.pdf]", 0), said("ok")],
-        [(1, "speaker, text or time is missing"), (2, STRANGE), (4, NOT_THERE)]),
+        [(1, "a notice of Telegram (None), no utterance"), (2, STRANGE), (4, NOT_THERE)]),
     "jsonl": (
         lines_of({"id": "a", "name": "Ann", "text": "Open it", "time": 5, "reactions": {"👍": 2, "🎉": ["Ben", "Cy"]}},
                  {"id": "b", "name": "Ben", "text": "ok", "time": 6, "reply_to": "a", "attachments": ["plan.pdf"]},

@@ -22,7 +22,7 @@ def said(log) -> list[tuple[str, str, int | None]]:
 
 
 def reacted(log) -> list[list[tuple[str, int, tuple[str, ...]]]]:
-    return [[(each.emoji, each.count, each.speakers) for each in line.reactions] for line in log.lines]
+    return [[(reaction.emoji, reaction.count, reaction.speakers) for reaction in line.reactions] for line in log.lines]
 
 
 # ---- Matrix
