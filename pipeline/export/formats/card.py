@@ -8,6 +8,8 @@ from pipeline.export.manifest import tool_version
 from pipeline.export.source import Options, Source, Summary
 from pipeline.export.splits import SPLITS, websites
 
+from .features import Features, yaml_lines
+
 _ROWS = 50  # rows of a table; of the others only their number is told
 _UNTOLD = "not told"
 _BAR = 20  # blocks of the longest bar
@@ -98,8 +100,10 @@ class Counts:
         return self.names.get(source.split, source.split)
 
 
-def card(counts: Counts, files: Mapping[str, str], options: Options, summary: Summary, words: Words) -> str:
-    """The text. `files`: pattern of the data files by split, where `datasets` can read them."""
+def card(counts: Counts, files: Mapping[str, str], options: Options, summary: Summary, words: Words,
+         features: Features | None = None) -> str:
+    """The text. `files`: pattern of the data files by split, where `datasets` can read them; `features`: types of their
+    rows, if the files do not contain them."""
     total, rows = sum(counts.rows.values()), f"{words.row}s"
     size = next((name for limit, name in _SIZES if total < limit), "n>10M")
     head = ["---", *_license(counts), "task_categories:",
@@ -108,6 +112,8 @@ def card(counts: Counts, files: Mapping[str, str], options: Options, summary: Su
         head += ["configs:", "- config_name: default", "  data_files:"]
     for split, pattern in files.items():
         head += [f"  - split: {split}", f"    path: {pattern}"]
+    if files and features:
+        head += yaml_lines(features)
     parts = ["\n".join([*head, "---"]), _ABOUT.format(
         sizes=counts.sizes(words), about=words.about, version=tool_version(), review=_review(counts))]
     parts += [_table(title, (name, "demonstrations"), _ranked(counter)) for title, name, counter in (

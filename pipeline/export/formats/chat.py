@@ -12,6 +12,7 @@ from pipeline.export.source import File, Line, Options, Source, Tally
 from schemas.files import dump_line
 from schemas.types.recordings import Element, Turn, TurnState
 
+from . import features
 from .card import Counted, Words
 from .lines import Acted, LineFiles
 
@@ -34,6 +35,9 @@ class Writer(LineFiles):
     def words(self) -> Words:
         names = ", ".join(f"`demotape_{split}`" for split in self.splits)
         return Words("action", "intent", _ABOUT.format(grammar=self.options.grammar or USUAL, names=names))
+
+    def row_types(self) -> features.Features:
+        return features.chat(self.options)
 
     def finish(self) -> None:
         tags = {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant",

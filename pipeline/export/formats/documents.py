@@ -7,13 +7,15 @@ from pipeline.export.source import Options
 
 from .card import Counts, Words, card
 from .croissant import NAME, Description, croissant, present
+from .features import Features
 
 
 def write(destination: Destination, options: Options, counts: Counts, words: Words, files: Mapping[str, str],
-          description: Description) -> None:
-    """Write both, when all other files are complete; `files`: pattern of the data files that `datasets` reads by split.
+          description: Description, features: Features | None = None) -> None:
+    """Write both, when all other files are complete; `files`: pattern of the data files that `datasets` reads by split,
+    `features`: types of their rows, if the files do not contain them.
     """
-    destination.write("README.md", card(counts, files, options, destination.summary, words).encode())
+    destination.write("README.md", card(counts, files, options, destination.summary, words, features).encode())
     present_description, listed = present(description, destination.written_files())
     about = " ".join(f"{counts.sizes(words)}. {words.about}".split())
     destination.write_json(NAME, croissant(present_description, listed, about, counts.license_names()))

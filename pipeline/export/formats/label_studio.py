@@ -13,7 +13,7 @@ from schemas import BROWSER_INTENTS, UID_ATTRIBUTE
 from schemas.files import dump_line
 from schemas.types.recordings import Box, BrowserTurn, Size, TurnState
 
-from . import documents, layouts
+from . import documents, features, layouts
 from .card import Counted, Counts, Words
 from .lines import WriteOnce
 
@@ -107,7 +107,7 @@ class Writer(Files):
         self._open.close()  # the lists are complete, and can be told
         self.destination.write(CONFIG, label_config().encode())
         documents.write(self.destination, self.options, self._counts, Words("action", "intent", _ABOUT), files,
-                        layouts.labelling(files, CONFIG, self.options.screenshots or "jpg"))
+                        layouts.labelling(files, CONFIG, self.options.screenshots or "jpg"), features.label_studio())
 
 
 def rectangle_of(box: Box, viewport: Size, size: Size) -> dict[str, float] | None:

@@ -15,6 +15,7 @@ from schemas import UID_ATTRIBUTE
 
 from . import documents, layouts
 from .card import Counted, Counts, Words
+from .features import Features
 
 
 class LineFiles(Files, ABC):
@@ -28,6 +29,10 @@ class LineFiles(Files, ABC):
     @abstractmethod
     def words(self) -> Words:
         """How the card speaks of the samples."""
+
+    @abstractmethod
+    def row_types(self) -> Features:
+        """Types of the samples."""
 
     def write(self, source: Source, sample: Any) -> None:
         if isinstance(sample, Counted):
@@ -49,7 +54,7 @@ class LineFiles(Files, ABC):
         files = {split: f"{split}.jsonl" for split in self.splits}
         self._open.close()  # the files that demonstrations share are complete, and can be told
         documents.write(self.destination, self.options, self._counts, self.words(), files,
-                        layouts.lines(files, self.options.screenshots or "jpg"))
+                        layouts.lines(files, self.options.screenshots or "jpg"), self.row_types())
 
 
 class WriteOnce:

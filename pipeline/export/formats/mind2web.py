@@ -14,7 +14,7 @@ from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.splits import MIND2WEB, SPLITS
 from schemas.types.recordings import TurnState
 
-from . import documents, layouts
+from . import documents, features, layouts
 from .card import Counted, Counts, Words
 from .mind2web_actions import Acted, Actions
 
@@ -65,7 +65,7 @@ class Writer(Files):
         names = (MIND2WEB.get(split, split) for split in SPLITS)
         files = {split: f"data/{split}/*.json" for split in names if self._numbers[split]}
         documents.write(self.destination, self.options, self._counts, WORDS, files,
-                        layouts.tasks(files, self.options.screenshots or "png"))
+                        layouts.tasks(files, self.options.screenshots or "png"), features.mind2web(self.options))
 
     def _begin_task(self, split: str) -> None:
         if split in self._files and self._files[split].size > self.options.shard_size:

@@ -11,6 +11,7 @@ from pipeline.export.source import File, Line, Options, Source, Tally
 from schemas.files import dump_line
 from schemas.types.recordings import BrowserTurn, Turn
 
+from . import features
 from .card import Counted, Words
 from .lines import Acted, LineFiles
 
@@ -29,6 +30,9 @@ class Writer(LineFiles):
 
     def words(self) -> Words:
         return Words("action", "intent", _ABOUT.format(grammar=self.options.grammar or USUAL))
+
+    def row_types(self) -> features.Features:
+        return features.trajectories(self.options)
 
 
 class _Trajectory(Acted):
