@@ -90,7 +90,8 @@ def test_the_documented_lines_load_pictures_from_anywhere(source, tmp_path, monk
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "cache")
     export([source], tmp_path / "out", "chat")
     text = (ROOT / "docs/export.md").read_text(encoding="utf-8")
-    [block] = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "load_dataset(folder)" in block]
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    [block] = [block for block in blocks if "load_dataset(folder)" in block]
     names = {"folder": str(tmp_path / "out")}
     exec(block, names)
     pictures = [path for row in names["train"] for path in row["images"]]
