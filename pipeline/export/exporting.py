@@ -12,6 +12,7 @@ from pipeline import extras, plugins
 from pipeline.export.destinations.destination import Destination
 from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import (
+    atif,
     chat,
     label_studio,
     mind2web,
@@ -56,6 +57,7 @@ FORMATS: dict[str, Format] = {
     "playwright": Format(playwright_script.samples, playwright_script.Writer),
     "trajectories": Format(trajectories.samples, trajectories.Writer),
     "label-studio": Format(label_studio.samples, label_studio.Writer),
+    "atif": Format(atif.samples, atif.Writer),
 }
 WITH_GRAMMAR = ("chat", "trajectories")
 

@@ -169,6 +169,21 @@ def scripts(files: Mapping[str, str]) -> Description:
             Field("script", TEXT, "script-files", property="content", about="the script")], ["name"])], list(files))
 
 
+def documents(files: Mapping[str, str], kind: str) -> Description:
+    """One JSON document a demonstration; `files`: glob pattern by split, `kind`: the pictures' encoding."""
+    return Description(
+        {pattern: _JSON for pattern in files.values()},
+        [FileSet("trajectory-files", "All trajectories.", _JSON, list(files.values())),
+         FileSet("page-files", "Pages, flattened.", "text/html", ["pages/*.html"]),
+         FileSet("screenshot-files", "Screenshots.", _MEDIA[kind], [f"images/*.{kind}"])],
+        [RecordSet("trajectories", "One record a demonstration.", [
+            _split("trajectory-files", files),
+            Field("trajectory_id", TEXT, "trajectory-files", path="$.trajectory_id", about=_ABOUT["demonstration"]),
+            Field("session_id", TEXT, "trajectory-files", path="$.session_id", about=_ABOUT["recording"])],
+            ["trajectory_id"]),
+         _pictures("screenshot-files", "(.*)", "path", "path of the file")], list(files))
+
+
 def _split(file_set: str, files: Mapping[str, str]) -> Field:
     return Field("split", TEXT, file_set, property="fullpath", regex=split_in(files), splits=True, about="the split")
 

@@ -101,7 +101,7 @@ def test_the_card_says_what_is_known(out):
     test = "test_domain" if "mind2web" in out.name else "test_cat"
     rows = "turns" if out.name in ("weblinx", "webdataset", "parquet") else "actions"
     head, _, body = text.removeprefix("---\n").partition("\n---\n")
-    assert "license: cc-by-4.0" in head and ("configs:" in head) == (out.name not in ("weblinx", "playwright"))
+    assert "license: cc-by-4.0" in head and ("configs:" in head) == (out.name not in ("weblinx", "playwright", "atif"))
     assert body.strip().startswith("# Demonstrations of web tasks\n\n2 demonstrations, ")
     manifest = read_manifest(out)
     assert f"2 demonstrations, {manifest['samples']} {rows}" in body
