@@ -319,6 +319,7 @@ demotape.events = (function () {
     demotape.sendAheadParts = sendAheadParts;
     listen();
     listenForLoads(document);
+    demotape.styleSheets.watchSwitches(document);
     reopened.observe(document, { childList: true });
     if (own(document).readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
     else {
