@@ -23,10 +23,11 @@ from .cache import inputs
 from .checks import with_checks_of_rendering
 from .pages.offline import limit_memory, offline_browser, restore, set_size
 from .pages.rendering import Resources, render
-from .similarity import good_states, key_of, with_similarity
+from .similarity import is_good, key_of, with_similarity
 
 _TIMEOUT_S = 30.0  # of showing one page
 _AROUND_SECRET_PX = 8  # around a secret field, black in screenshots too
+_LOW = 0.9  # SSIM under which the page is compared again with the pointer in it
 _SMALLEST = 7  # pixels of a picture's side that can be compared
 # Boxes of fields whose content is black in screenshots.
 _SECRET_BOXES = """() => (function all(scope, x, y) {
@@ -54,9 +55,12 @@ def measure(recording: Recording, step: Callable[[], None] = lambda: None) -> De
     similarities: dict[tuple[Any, ...], float] = {}
     with offline_browser() as browser:
         resources = Resources(recording)
-        for state in good_states(demonstration):
+        for turn in demonstration["turns"]:
+            if turn["type"] != "browser" or not (state := turn["state"]) or not is_good(state):
+                continue
             if (key := key_of(state)) not in similarities:
-                value = _similarity(browser, recording, state, resources)
+                pointer = turn["arguments"].get("x"), turn["arguments"].get("y")
+                value = _similarity(browser, recording, state, resources, pointer)
                 if value is not None:
                     similarities[key] = round(value, 4)
             step()
@@ -79,8 +83,12 @@ def _note_of(recording: Recording) -> dict[str, Any] | None:
         return None
 
 
-def _similarity(browser: Browser, recording: Recording, state: TurnState, resources: Resources) -> float | None:
-    """SSIM in grey at the screenshot's size; None where the page or the picture cannot be shown."""
+def _similarity(browser: Browser, recording: Recording, state: TurnState, resources: Resources,
+                pointer: tuple[float | None, float | None]) -> float | None:
+    """SSIM in grey at the screenshot's size; None where the page or the picture cannot be shown.
+
+    `pointer`: where the person pressed; the page may look as the screenshot only with the pointer there.
+    """
     screenshot = decode_picture(recording.blob(state["screenshot"] or ""))
     if screenshot is None or min(screenshot.shape[:2]) < _SMALLEST:
         return None
@@ -94,11 +102,16 @@ def _similarity(browser: Browser, recording: Recording, state: TurnState, resour
             set_size(page, state)
             page.set_content(render(recording, state, resources), wait_until="load")
             restore(page)
-            picture, secrets = page.screenshot(), page.evaluate(_SECRET_BOXES)
+            secrets, width = page.evaluate(_SECRET_BOXES), state["viewport"]["width"]
+            value = _compare(page.screenshot(), screenshot, secrets, width)
+            x, y = pointer
+            if value < _LOW and x is not None and y is not None:
+                page.mouse.move(x, y)
+                value = max(value, _compare(page.screenshot(), screenshot, secrets, width))
             context.close()
         except PlaywrightError:
             return None
-    return _compare(picture, screenshot, secrets, state["viewport"]["width"])
+    return value
 
 
 def _compare(picture: bytes, screenshot: np.ndarray, secrets: list[list[float]], width: float) -> float:

@@ -23,12 +23,16 @@ def stage(demonstration: Demonstration, context: Context) -> Demonstration:
 
 
 def good_states(demonstration: Demonstration) -> Iterator[TurnState]:
-    """States with a page and a screenshot that is of the same moment."""
+    """The states of a demonstration that can be compared."""
     for turn in demonstration["turns"]:
-        state = turn["state"] if turn["type"] == "browser" else None
-        if state and state["dom"] and state["screenshot"] and state["screenshot_status"] == "good" and not (
-                state.get("stale") or state.get("screenshot_source")):
-            yield state
+        if turn["type"] == "browser" and turn["state"] and is_good(turn["state"]):
+            yield turn["state"]
+
+
+def is_good(state: TurnState) -> bool:
+    """Whether a state has a page and a screenshot of the same moment."""
+    return bool(state["dom"] and state["screenshot"] and state["screenshot_status"] == "good"
+                and not state.get("stale") and not state.get("screenshot_source"))
 
 
 def key_of(state: Mapping[str, Any]) -> tuple[Any, ...]:

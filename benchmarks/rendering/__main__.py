@@ -26,7 +26,7 @@ from pipeline.rendered_comparison import measure
 from recorder import Recorder, Recording
 from recorder.browser import launch
 
-from .pages import FAULTS, make_page
+from .pages import FAULTS, PAINT, make_page
 
 _VIEWPORT: ViewportSize = {"width": 800, "height": 600}
 _PAGES_OF_RECORDING = 10
@@ -37,6 +37,7 @@ _READY_TIMEOUT_MS = 60_000
 def write_pages(folder: Path, seed: int, count: int, faults: int, other_origin: str) -> dict[int, list[str]]:
     """Write pages and their files; returns what each contains, by its number."""
     contents: dict[int, list[str]] = {}
+    (folder / "paint.js").write_text(PAINT, encoding="utf-8")
     for number in range(seed, seed + count + faults):
         fault = sorted(FAULTS)[number % len(FAULTS)] if number >= seed + count else ""
         documents, files, contents[number] = make_page(number, fault)

@@ -198,9 +198,13 @@ KINDS: dict[str, Callable[[_Random, str], Piece]] = {
         _rule_changed, _rule_among_many, _variable, _sheet_off, _link_changed, _adopted, _siblings, _states,
         _indeterminate, _slots, _animation, _property, _selection, _blob_picture, _sprite, _typed_attribute, _popover,
         _scrolled, _canvas, _picture, _invalid)}
+PAINT = """registerPaint("stripes", class { paint(context, { width, height }) {
+  for (let y = 0; y < height; y += 8) context.fillRect(0, y, width, 4);
+} });"""
 # What is not kept: a rendered page looks different, and the product has to say so.
 FAULTS = {
-    "hover": "<style>html:hover { background: repeating-linear-gradient(45deg, red 0 4px, white 4px 8px) }</style>",
+    "paint worklet": "<style>html { background: paint(stripes) }</style><script>CSS.paintWorklet.addModule('/paint.js')"
+                     "</script>",
     "animation": "<style>@keyframes grow { to { background-position: 900px } } html { animation: grow 9s linear "
                  "infinite; background: repeating-linear-gradient(45deg, red 0 4px, white 4px 8px) }</style>",
 }

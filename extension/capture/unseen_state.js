@@ -195,11 +195,12 @@ demotape.unseenState = demotape.ofGroup("unseenState", function () {
   function findRegistered() {
     for (const document of [...shared.scopes.keys()]) {
       const { nodeType, documentElement, head } = own(document);
-      if (nodeType !== Node.DOCUMENT_NODE || !documentElement?.computedStyleMap) continue;
-      const other = head?.computedStyleMap();
+      const values = nodeType === Node.DOCUMENT_NODE ? documentElement?.computedStyleMap?.() : null;
+      if (typeof values?.[Symbol.iterator] !== "function") continue; // a frame that is going
+      const other = head?.computedStyleMap?.();
       let rules = "";
-      for (const [name, [value]] of documentElement.computedStyleMap()) {
-        if (!name.startsWith("--") || value.constructor.name === "CSSUnparsedValue") continue;
+      for (const [name, [value]] of values) {
+        if (!name.startsWith("--") || !value || value.constructor.name === "CSSUnparsedValue") continue;
         const initial = other?.get(name) ?? value;
         const inherits = `${initial}` === `${value}`;
         const syntax = UNITS[value.unit] ?? (CSS.supports("color", `${value}`) ? "<color>" : "*");

@@ -14,7 +14,7 @@ from recorder import Recording
 from recorder.pictures import decode_picture
 
 PAINTED = frozenset({"canvas", "video", "embed", "object"})
-STANDING_IN = frozenset({"img", "input"})  # elements whose picture is cut out where it was not kept
+STANDING_IN = frozenset({"img", "input", "svg"})  # elements whose picture is cut out where it was not kept
 TRANSPARENT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"  # one pixel
 Painter: TypeAlias = Callable[[str], str | None]
 

@@ -9,24 +9,20 @@ would mend it. The result is read again and proved (`proof`). One script is put 
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
-from urllib.parse import urljoin
 
 from turbohtml import Token, TokenType, tokenize
 
 from recorder import Recording
 from schemas import UID_ATTRIBUTE
 
-from . import allowed, restoring, sprites
+from . import allowed, markup, restoring, sprites
 from .nesting import COMPLETE_ATTRIBUTE, Nesting
 from .painting import PAINTED, STANDING_IN, TRANSPARENT, Painter, painter
 from .proof import prove
 from .resources import NOTHING, Resources, ResourcesAt
 from .style_sheets import StyleSheets
 
-_UID = re.compile(r"[\w.:-]{1,100}")
-_DIGITS = re.compile(r"[0-9]{1,5}")
 _NUMBER = re.compile(r"[0-9]{1,9}")  # of an adopted style sheet
-_IDENTIFIER = re.compile(r"[\w\-/. :+]{1,200}")
 _PDF = "application/pdf"  # in the document of every frame with a PDF, as the type of its viewer
 _OTHER_NAMES = {name: "pre" for name in allowed.PREFORMATTED}
 _OUTLINE = "<style>[data-demotape-outlined]{outline:3px solid #d6336c!important;outline-offset:1px!important}</style>"
@@ -61,7 +57,7 @@ class _Page:
     def __init__(self, resources: ResourcesAt, paint: Painter, outline: str):
         self.resources, self.paint, self.outline = resources, paint, outline
         self.mark = _OUTLINE if outline else ""
-        self.style_sheets = StyleSheets(self.picture, resources.text, _absolute)
+        self.style_sheets = StyleSheets(self.picture, resources.text, markup.absolute)
         self._left, self._paintings = _MAX_EMBEDDED, _MAX_PAINTED
         self.sprites_left = _MAX_SPRITES
 
@@ -97,6 +93,7 @@ class _Writer:
         self.sizes: list[str] = []  # rules that give canvases their size
         self.adopted: list[str] = []  # style elements that hold sheets to be adopted by our script
         self.drawn = False  # it is an SVG document
+        self.drawing: _Drawing | None = None
         self.registered = self.fonts = ""  # properties and fonts that scripts have registered
         self.undefined: frozenset[str] = frozenset()  # names of custom elements that are not defined
         self.parts: list[str] = []
@@ -127,9 +124,9 @@ class _Writer:
                 self._end_tag(tag)
             elif token.type == TokenType.TEXT:
                 before, behind = self.nesting.text(token.data or "")
-                self.parts += before, _escape_text(token.data or ""), behind
+                self.parts += before, markup.escape_text(token.data or ""), behind
             elif token.type == TokenType.DOCTYPE and not self.base:
-                self.doctype = _doctype(token)
+                self.doctype = markup.doctype(token)
                 if token.public_id is not None:
                     self.mode = "as its doctype tells"
         if sheet is not None:
@@ -160,20 +157,21 @@ class _Writer:
         attributes = sheet.attributes
         rules = "" if attributes.get("data-demotape-sheet") == "off" else self.page.style_sheets.rules(
             "".join(sheet.text), self.base)
-        written = dict(self._written_attributes("style", attributes)) | _media(attributes)
+        written = dict(self._written_attributes("style", attributes)) | markup.media_attribute(attributes)
         written.pop("title", None)  # the browser would apply those of one title only
         if _NUMBER.fullmatch(attributes.get("data-demotape-adopted", "")):
             if "media" in attributes:
                 written["data-demotape-media"] = attributes["media"]
-            self.adopted.append(f"<style{_written(written | {'media': 'not all'})}>{rules}</style>")
+            self.adopted.append(f"<style{markup.attributes_text(written | {'media': 'not all'})}>{rules}</style>")
             return
         self._sheet_element(written, rules)
 
     def _sheet_element(self, written: Mapping[str, str], rules: str) -> None:
         before, behind = self.nesting.start("style")
         if self.nesting.is_drawn:  # there, it is text like any other
-            rules = _escape_text(rules)
-        self.parts += before, f"<style{_written(written)}>{rules}</style>", behind, self.nesting.end("style")
+            rules = markup.escape_text(rules)
+        self.parts += before, f"<style{markup.attributes_text(written)}>{rules}</style>", behind
+        self.parts.append(self.nesting.end("style"))
 
     def _start_tag(self, tag: str, token: Token | sprites.Piece) -> None:
         attributes = dict(_attributes(token))
@@ -199,9 +197,9 @@ class _Writer:
         if tag in allowed.FRAMES:
             self._frame(tag, rendered, attributes)
         if tag == "canvas":
-            self.sizes.append(_size_of_canvas(attributes))
+            self.sizes.append(markup.canvas_size_rule(attributes))
         for attribute, address in self._pictures(tag, attributes):
-            rendered[attribute] = self.page.picture(_absolute(self.base, address))
+            rendered[attribute] = self.page.picture(markup.absolute(self.base, address))
             if rendered[attribute] == NOTHING and tag in STANDING_IN and attributes.get(UID_ATTRIBUTE):
                 self._stand_in(rendered, attribute, attributes[UID_ATTRIBUTE])
         sprite = self._sprite(attributes) if tag == "use" else None
@@ -220,28 +218,37 @@ class _Writer:
             rendered["data-demotape-tag"] = tag[:100]
         if tag in self.undefined:
             rendered["data-demotape-undefined"] = ""
+        is_drawn = self.nesting.is_drawn
         before, behind = self.nesting.start(name, closed=token.self_closing)
-        self.parts += before, f"<{name}{_written(rendered)}{'/' if token.self_closing else ''}>", behind
+        self.parts += before, f"<{name}{markup.attributes_text(rendered)}{'/' if token.self_closing else ''}>", behind
         if tag in ("html", "head"):
             self.policy_at = len(self.parts)
+        if tag == "svg" and not is_drawn:
+            self.drawing = _Drawing(len(self.parts) - 2, rendered)
         if sprite:
             self._sprite_pieces(sprite.target)
 
     def _stand_in(self, written: dict[str, str], attribute: str, uid: str) -> None:
-        """Show a picture that was not kept as it is in the screenshot."""
+        """Show a picture that was not kept, named by an attribute, as it is in the screenshot."""
         if background := self.page.painting(uid):
-            written[attribute] = TRANSPARENT
+            if attribute:
+                written[attribute] = TRANSPARENT
             written["style"] = f"{written.get('style', '')};background:{background}"
             written["data-demotape-painted"] = ""
 
     def _sprite(self, attributes: Mapping[str, str]) -> sprites.Sprite | None:
         """What a `use` shows of another file."""
         address, _, fragment = attributes.get("href", attributes.get("xlink:href", "")).partition("#")
-        file = self.page.resources.text(_absolute(self.base, address)) if address and fragment else None
-        if not file or self.page.sprites_left <= 0:
+        if not address or not fragment or self.page.sprites_left <= 0:
             return None
         self.page.sprites_left -= 1
-        return sprites.sprite(file, fragment, f"demotape-sprite-{self.page.sprites_left}")
+        file = self.page.resources.text(markup.absolute(self.base, address))
+        sprite = file and sprites.sprite(file, fragment, f"demotape-sprite-{self.page.sprites_left}")
+        if not sprite and self.drawing and "data-demotape-painted" not in self.drawing.attributes:
+            number, written = self.drawing
+            self._stand_in(written, "", written.get(UID_ATTRIBUTE, ""))
+            self.parts[number] = f"<svg{markup.attributes_text(written)}>"
+        return sprite or None
 
     def _sprite_pieces(self, pieces: list[sprites.Piece]) -> None:
         for piece in pieces:
@@ -250,7 +257,7 @@ class _Writer:
             elif piece.name:
                 self._start_tag(piece.name, piece)
             else:
-                self.parts.append(_escape_text(piece.text))
+                self.parts.append(markup.escape_text(piece.text))
 
     def _end_tag(self, tag: str) -> None:
         if tag not in allowed.PLACEHOLDERS and tag not in ("base", "link"):
@@ -302,7 +309,7 @@ class _Writer:
     def _link(self, attributes: Mapping[str, str]) -> None:
         """A style sheet's link as a style element with its rules; any other link is nothing to be seen."""
         sheet = "stylesheet" in attributes.get("rel", "").lower().split() and "href" in attributes
-        address = _absolute(self.base, attributes.get("href", ""))
+        address = markup.absolute(self.base, attributes.get("href", ""))
         off = "disabled" in attributes or attributes.get("data-demotape-sheet") == "off"
         rules = attributes.get("data-demotape-rules")
         if sheet and rules is None and not off:
@@ -312,7 +319,7 @@ class _Writer:
             return
         written = {name: value for name, value in attributes.items() if name in ("id", "class", UID_ATTRIBUTE)}
         rules = "" if off else self.page.style_sheets.rules(rules, address)
-        self._sheet_element(written | _media(attributes), rules)
+        self._sheet_element(written | markup.media_attribute(attributes), rules)
 
     def _placeholder(self, tag: str, attributes: Mapping[str, str]) -> None:
         """An empty element for one that is left out; what stands behind it follows with its end tag."""
@@ -322,7 +329,14 @@ class _Writer:
         elif tag != "link":
             written["style"] = restoring.HIDDEN
         before, behind = self.nesting.start(tag)
-        self.parts += before, f"<{tag}{_written(written)}>", behind
+        self.parts += before, f"<{tag}{markup.attributes_text(written)}>", behind
+
+
+class _Drawing(NamedTuple):
+    """The start tag of an outermost `svg`, by its number among the parts that were written."""
+
+    number: int
+    attributes: dict[str, str]
 
 
 class _Sheet(NamedTuple):
@@ -336,16 +350,6 @@ def _attributes(token: Token | sprites.Piece) -> Iterator[tuple[str, str]]:
     return ((name, value or "") for name, value in token.attrs or ())
 
 
-def _written(attributes: Mapping[str, str]) -> str:
-    return "".join([f' {name}="{_escape_value(value)}"' for name, value in attributes.items()])
-
-
-def _media(attributes: Mapping[str, str]) -> dict[str, str]:
-    """The media that a sheet applies to: none for one that is off, else as a script has set them, or the attribute."""
-    if attributes.get("data-demotape-sheet") == "off" or "disabled" in attributes:
-        return {"media": "not all"}
-    media = attributes.get("data-demotape-media", attributes.get("media"))
-    return {} if media is None else {"media": media}
 
 
 def _written_name(tag: str) -> str:
@@ -354,41 +358,5 @@ def _written_name(tag: str) -> str:
     return name if allowed.element(name) or name in allowed.STRUCTURE else "span"
 
 
-def _doctype(token: Token) -> str:
-    """A doctype with its identifiers, by which a browser chooses quirks mode (HTML standard, section 13.2.6.4.1)."""
-    if (token.name or "").lower() != "html" or token.force_quirks:
-        return ""
-    public, system = (identifier if identifier is None or _IDENTIFIER.fullmatch(identifier) else ""
-                      for identifier in (token.public_id, token.system_id))
-    if public is not None:
-        return f'<!DOCTYPE html PUBLIC "{public}"' + (">" if system is None else f' "{system}">')
-    return "<!DOCTYPE html>" if system is None else f'<!DOCTYPE html SYSTEM "{system}">'
 
 
-def _escape_text(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _escape_value(value: str) -> str:
-    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;").replace('"', "&quot;")
-
-
-def _size_of_canvas(attributes: Mapping[str, str]) -> str:
-    """A rule, weaker than any of the page's, that gives a canvas its size.
-
-    Where no script may run it is but what stands in it for those who have none (HTML standard, section 4.12.5).
-    """
-    uid = attributes.get(UID_ATTRIBUTE, "")
-    if not _UID.fullmatch(uid):
-        return ""
-    width, height = (int(attributes[name]) if _DIGITS.fullmatch(attributes.get(name, "")) else usual
-                     for name, usual in (("width", 300), ("height", 150)))
-    return (f':where([{UID_ATTRIBUTE}="{uid}"]){{display:inline-block;width:{width}px;'
-            f"aspect-ratio:{width}/{height}}}")
-
-
-def _absolute(base: str, address: str) -> str:
-    try:
-        return address if address.startswith("data:") else urljoin(base, address)
-    except ValueError:
-        return ""

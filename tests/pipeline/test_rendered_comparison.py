@@ -21,7 +21,8 @@ def recorded(recording_browser, site, style: str):
     async def user_actions(page):
         await page.mouse.move(20, 300)
         await page.wait_for_function("document.querySelector('main').matches(':hover')")
-        await page.click("#go")
+        await page.evaluate("document.getElementById('go').focus()")
+        await page.keyboard.press("Enter")
 
     session = recording_browser.record(user_actions, url=site.origin + "/")
     directory = session.recording.layout.root

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.pages import allowed, rendering, restoring, style_sheets
+from pipeline.pages import allowed, markup, rendering, restoring, style_sheets
 from pipeline.pages.proof import UnsafePage, prove
 
 RESOURCES = {
@@ -37,7 +37,7 @@ def rendered(text: str) -> str:
 
 def sheet(text: str) -> str:
     """What is written for a style sheet."""
-    sheets = style_sheets.StyleSheets(Kept().data_uri, Kept().text, rendering._absolute)
+    sheets = style_sheets.StyleSheets(Kept().data_uri, Kept().text, markup.absolute)
     return sheets.rules(text, "http://site.example/")
 
 

@@ -24,7 +24,9 @@ def page_of(case: Case) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_rendered_page_looks_as_the_page_did(recording_browser, site, name):
+def test_a_rendered_page_looks_as_the_page_did(recording_browser, site, name, shown_in=None):
+    """`shown_in`: another browser, where the one that records can show no page without the extension."""
+    shown_in = shown_in or recording_browser
     case = CASES[name]
     site.pages["/"] = page_of(case)
     site.pages.update({path: content for path, content in case.files.items()})
@@ -37,12 +39,12 @@ def test_a_rendered_page_looks_as_the_page_did(recording_browser, site, name):
         await page.click("#go")
 
     async def show(document):
-        async with shown_offline(recording_browser.browser, document) as page:
+        async with shown_offline(shown_in.browser, document, **state["viewport"]) as page:
             return await page.evaluate(case.value), await page.screenshot()
 
     session = recording_browser.record(user_actions, url=site.origin + "/")
     [state] = [turn["state"] for turn in session.turns if turn["intent"] == "click"]
-    value, picture = recording_browser.run(show(render(session.recording, state)))
+    value, picture = shown_in.run(show(render(session.recording, state)))
     assert value == live[0]
     assert ssim(picture, session.recording.blob(state["screenshot"])) > 0.98
 
