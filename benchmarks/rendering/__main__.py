@@ -30,6 +30,7 @@ from .pages import FAULTS, PAINT, make_page
 
 _VIEWPORT: ViewportSize = {"width": 800, "height": 600}
 _PAGES_OF_RECORDING = 10
+_PACE_S = 1.0  # before the press on a page, as a person's
 _LOW = 0.9  # SSIM under which a page counts as different
 _READY_TIMEOUT_MS = 60_000
 
@@ -61,6 +62,7 @@ async def record(browser: Browser, origin: str, numbers: list[int], directory: P
                 await frame.wait_for_function("!window.pending", timeout=_READY_TIMEOUT_MS)
                 if error := await frame.evaluate("window.failed"):
                     errors.append(f"{number}: {error}")
+            await asyncio.sleep(_PACE_S)
             await page.click("#go")
     await context.close()
     return errors
@@ -109,7 +111,7 @@ def report(folder: Path, figures: dict, similarities: dict[tuple[str, str], floa
             if value < _LOW:
                 low.append(number)
                 known = any(check["kind"] == "rendered-differently" for check in turn["checks"])
-                flagged += known or turn["state"].get("rendered") == "partial"
+                flagged += known or turn["state"].get("rendered") == "partial" or turn["state"]["animations"] > 0
                 print(f"  page {number}: SSIM {value:.3f}{'' if known else ', not flagged'}: "
                       f"{', '.join(contents[number])}")
     for kind, values in sorted(by_kind.items()):

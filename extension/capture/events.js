@@ -331,7 +331,10 @@ demotape.events = (function () {
 
   /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */
   function onReady() {
-    if (demotape.shared.rootFrame === window && window !== window.top) demotape.idleSnapshot.sendReport();
+    if (demotape.shared.rootFrame === window && window !== window.top) {
+      demotape.idleSnapshot.sendReport();
+      demotape.snapshotCache.poll();
+    }
     demotape.snapshotCache.scheduleWarming();
   }
 

@@ -79,6 +79,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   function watch(scope) {
     if (shared.scopes.has(scope)) return;
     shared.scopes.set(scope, demotape.styleSheets.adoptionOf(scope));
+    shared.marksStale = true;
     lift();
     observer.observe(scope, WATCHED);
     if (!own(scope).host) return;
@@ -235,7 +236,7 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     if (typeof html === "string" && shared.root?.html === html) return shared.root.chunk;
     shared.maskSeen ??= false;
     let chunk = documentChunk(document, 0);
-    if (followMarks()) chunk = documentChunk(document, 0); // of what was found only while it was written
+    if (shared.marksStale && followMarks()) chunk = documentChunk(document, 0); // of what was found only while it was written
     shared.masks = shared.maskSeen;
     shared.root = { html: root ? recordOf(root).html : "", chunk };
     return chunk;
@@ -257,6 +258,23 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     shared.warming = true;
     const wait = Math.max(shared.warmed ? idle : 0, shared.postponed - demotape.now());
     demotape.later(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), wait);
+  }
+
+  const FRAME_POLL_MS = 500;
+  let polling = 0;
+
+  /**
+   * Compare, in a frame group below another, what no observer reports: at an event elsewhere nobody asks it, and what it
+   * reported last is taken.
+   */
+  function poll(turn = ++polling) {
+    demotape.later(() => {
+      if (turn !== polling || demotape.events.isStopped()) return;
+      demotape.sending.attempt(update);
+      const root = own(shared.rootFrame.document).documentElement;
+      if (root && recordOf(root).html === null) scheduleWarming();
+      poll(turn);
+    }, FRAME_POLL_MS);
   }
 
   /** What was pressed may lead to another document. */
@@ -291,5 +309,5 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     for (const known of [shared.controls, shared.frames, shared.scopes, shared.customNames, shared.marks, shared.reportedSecrets]) known.clear();
   }
 
-  return { take, scheduleWarming, postpone, watch, markCovered, forget, lift, findScrolled, animations, update, renew };
+  return { take, scheduleWarming, poll, postpone, watch, markCovered, forget, lift, findScrolled, animations, update, renew };
 });

@@ -13,12 +13,16 @@ demotape.unseenState = demotape.ofGroup("unseenState", function () {
   shared.customNames ??= new Map(); // document -> names of custom elements -> one that is not defined, null once defined
   shared.stateNames ??= new Set(); // that style sheets name
   shared.pseudoClasses ??= new Set(["autofill"]); // of controls, the same; the browser has a style of its own for this one
+  shared.marksStale ??= false; // something was noted since, by which there may be more
   shared.partial ??= false; // whether something that is seen could not be kept
   shared.painting ??= false; // whether a style sheet has a script paint
 
   /** Note what a style sheet's text names. */
   function noteNames(text) {
-    for (const [, name] of text.matchAll(/:state\(\s*([\w-]+)\s*\)/g)) shared.stateNames.add(name);
+    for (const [, name] of text.matchAll(/:state\(\s*([\w-]+)\s*\)/g)) {
+      shared.stateNames.add(name);
+      shared.marksStale = true;
+    }
     shared.painting ||= /[\s:,]paint\(/.test(text);
     for (const [, name] of text.matchAll(/:(user-valid|user-invalid)\b/g)) shared.pseudoClasses.add(name);
   }
@@ -28,7 +32,9 @@ demotape.unseenState = demotape.ofGroup("unseenState", function () {
     const { ownerDocument } = own(element);
     let names = shared.customNames.get(ownerDocument);
     if (!names) shared.customNames.set(ownerDocument, (names = new Map()));
-    if (!names.has(name)) names.set(name, new WeakRef(element));
+    if (names.has(name)) return;
+    names.set(name, new WeakRef(element));
+    shared.marksStale = true;
   }
 
   /** Names of a document's custom elements that are not defined. */
@@ -169,6 +175,7 @@ demotape.unseenState = demotape.ofGroup("unseenState", function () {
       if (value) result.set(element, (result.get(element) ?? "") + attribute(`data-demotape-${name}`, value));
     };
     shared.partial = shared.painting;
+    shared.marksStale = false;
     findStates(mark);
     findControls(mark);
     findSlots(mark);

@@ -10,6 +10,7 @@ from benchmarks.driving.offline import ssim
 from pipeline.pages.rendering import render
 from tests.support.rendered import shown_offline
 from tests.support.rendered_cases import HEAD, RESOURCES, SHEETS, SIBLINGS, STATES, Case, fonts
+from tests.support.samples.sessions import painted
 
 FONT = next(Path("/usr/share/fonts").rglob("*Mono*.ttf"), None)
 FONTS = fonts(FONT.read_bytes()) if FONT else {}
@@ -116,3 +117,31 @@ def test_other_content_at_one_address(recording_browser, site):
     session = recording_browser.record(user_actions, url=site.origin + "/")
     states = [turn["state"] for turn in session.turns if turn["intent"] == "click"]
     assert [recording_browser.run(show(render(session.recording, state))) for state in states] == colours
+
+
+IN_FRAME = """<!DOCTYPE html><style id=s>p { background: gold; height: 200px }</style><p>Text</p>"""
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_rule_changed_in_a_frame_in_which_nothing_else_happens(recording_browser, site, host):
+    """A frame of another site is not asked at an event: it reports by itself."""
+    inner = f"{site.origin.replace('127.0.0.1', host)}/inner"
+    site.pages.update({"/": f"{HEAD}{BUTTON}<iframe src={inner} width=400 height=300></iframe>", "/inner": IN_FRAME})
+
+    async def user_actions(page):
+        frame = page.frame_locator("iframe")
+        await frame.locator("p").wait_for()
+        await page.click("#go")
+        await page.frames[1].evaluate("s.sheet.cssRules[0].style.background = 'red'")
+        for _ in range(12):  # the page goes on being used
+            await painted(page)
+            await page.click("#go")
+
+    async def show(document):
+        async with shown_offline(recording_browser.browser, document) as page:
+            return await page.frames[1].evaluate("getComputedStyle(document.querySelector('p')).backgroundColor")
+
+    session = recording_browser.record(user_actions, url=site.origin + "/")
+    states = [turn["state"] for turn in session.turns if turn["intent"] == "click"]
+    colors = [recording_browser.run(show(render(session.recording, state))) for state in (states[0], states[-1])]
+    assert colors == ["rgb(255, 215, 0)", "rgb(255, 0, 0)"]
