@@ -4,7 +4,7 @@
 import { readMhtml } from "./mhtml.js";
 import { sleep } from "./sleep.js";
 
-const CAPTURE = ["frame_group", "dom_safe_access", "secrets", "elements", "fast_serialize", "markup", "snapshot_cache", "paint_tracking", "table", "closed_roots", "snapshot", "sending", "idle_snapshot", "gestures", "typing", "scrolling", "hovering", "values", "events"];
+const CAPTURE = ["frame_group", "dom_safe_access", "secrets", "elements", "fast_serialize", "style_sheets", "unseen_state", "markup", "snapshot_cache", "paint_tracking", "table", "closed_roots", "snapshot", "sending", "idle_snapshot", "gestures", "typing", "scrolling", "hovering", "values", "events"];
 const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
 const SCRIPT = "capture";
 const MAX_ATTEMPTS = 5;

@@ -13,7 +13,7 @@ from schemas.files import dump_json, read_json, validated, write_atomically
 from schemas.formats.demonstration import FORMAT
 from schemas.types.recordings import Demonstration, VideoPlacement
 
-from . import align, chat, checks
+from . import align, chat, checks, similarity
 from .cache import derived, inputs, process_inputs
 from .cache.process_inputs import ProcessInputs
 from .chat.line_ids import keep_chat_ids
@@ -35,6 +35,7 @@ STAGES = (
     folding.stage,  # events -> turns
     align.stage,  # + where each turn is in the video, and which screenshot is good
     chat.stage,  # + utterances, from the recording, from a chat log and from the meeting's speech
+    similarity.stage,  # + how like the rendered pages are to the screenshots, where that was measured before
     _accessibility_trees,  # + the accessibility tree of each state, where it is asked for
     checks.stage,  # + what a reviewer should look at
 )

@@ -28,9 +28,10 @@ FLOORS = {
     ),
     "pipeline": (
         {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "console"},
-        {"cluster", "sandbox", "cache"}, {"context"}, {"turns", "pages"}, {"privacy"},
+        {"cluster", "sandbox", "cache"}, {"context"}, {"turns", "pages", "similarity"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
-        {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify"}, {"batch", "hub"},
+        {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify", "rendered_comparison"},
+        {"batch", "hub"},
     ),
     "replay": ({"archive"}, {"serving"}, {"running"}, {"agents"}),
     "curator_web": (

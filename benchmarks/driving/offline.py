@@ -40,12 +40,13 @@ _AROUND = 8  # px around a secret field that are black too
 _MOVES = "() => document.getAnimations().length > 0 || !!document.querySelector('video, marquee')"
 
 
-async def compare(browser: Browser, recordings: list[Path], viewport: ViewportSize, apart: bool = True) -> dict:
+async def compare(browser: Browser, recordings: list[Path], viewport: ViewportSize, apart: bool = True,
+                  similarities: dict[tuple[str, str], float] | None = None) -> dict:
     """SSIM of each action's rendered DOM with its screenshot, and whether its target is hit where it was then.
 
     Pages with video or running animations, which no single moment shows twice, are counted apart if so wished; so
     are states whose screenshot is called stale. `ssim_at_least_0.9_beside_secrets`: without the areas of secret
-    fields, which are black in screenshots.
+    fields, which are black in screenshots. `similarities` receives the SSIM by recording and turn.
     """
     scores: list[float] = []
     beside: list[float] = []
@@ -81,6 +82,8 @@ async def compare(browser: Browser, recordings: list[Path], viewport: ViewportSi
             if bucket is scores:
                 beside.append(known[key][1])
             worst.append((known[key][0], f"{path.name} {turn['id']}"))
+            if similarities is not None:
+                similarities[path.name, turn["id"]] = known[key][1]
             box = turn["element"]["bbox"] if turn["element"] else None
             if bucket is scores and box and (point := _point(turn, box, viewport)):
                 hits.append(await page.evaluate(_HIT, [*point, turn["element"]["uid"]]))

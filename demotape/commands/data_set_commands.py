@@ -198,7 +198,9 @@ def _selection(options: dict[str, Any], database: "Database") -> "Selection":
 @click.command()
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--endpoint-url", metavar="URL", help="Address of an S3 service other than Amazon's.")
-def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
+@click.option("--rendered", is_flag=True, help="Also render the page of each state and compare it with its screenshot; "
+                                               "the result is written into demonstration.json.")
+def check(paths: tuple[str, ...], endpoint_url: str | None, rendered: bool) -> None:
     """Verify hashes, references and order of recordings, demonstrations and exports (folders or s3://bucket/prefix)."""
     from pipeline.verify import verify
 
@@ -218,8 +220,19 @@ def check(paths: tuple[str, ...], endpoint_url: str | None) -> None:
         broken += bool(problems)
         if not problems:
             console.print(f"{path}: whole{summary.loss_note(Path(path), of_lines=False)}")
+            if rendered:
+                _compare_rendered(Path(path))
     if broken:
         raise DemotapeError(f"{broken} of {len(paths)} are incomplete or damaged")
+
+
+def _compare_rendered(path: Path) -> None:
+    """Compare rendered pages of a recording with its screenshots, and print how like they are."""
+    from pipeline.rendered_comparison import measure
+    from recorder import Recording
+
+    states = measure(Recording(path))
+    console.print(f"{path}: {summary.rendered_line(states)}")
 
 
 @click.command()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from schemas import DemotapeError, InputError, RecordingLayout
-from schemas.types.recordings import Turn
+from schemas.types.recordings import Demonstration, Turn
 
 if TYPE_CHECKING:
     from pipeline.export import DemonstrationCounts
@@ -130,6 +130,17 @@ def processing_error(failed: list, total: int) -> DemotapeError | None:
     if total == 1:
         return kind(failed[0].reason)
     return kind(f"{len(failed)} of {total} failed, see above; the others succeeded")
+
+
+def rendered_line(demonstration: Demonstration) -> str:
+    """How like the rendered pages are to the screenshots, in one line."""
+    values = sorted(turn["state"]["render_similarity"] for turn in demonstration["turns"]
+                    if turn["type"] == "browser" and turn["state"] and "render_similarity" in turn["state"])
+    if not values:
+        return "no state with a good screenshot to compare"
+    low = sum("rendered-differently" in {check["kind"] for check in turn["checks"]} for turn in demonstration["turns"])
+    return (f"{len(values)} rendered pages compared with their screenshots: SSIM {values[len(values) // 2]:.3f} at the "
+            f"median, {low} below 0.9")
 
 
 def imported_line(path: Path, imported) -> str:

@@ -319,6 +319,7 @@ demotape.events = (function () {
     demotape.sendAheadParts = sendAheadParts;
     listen();
     listenForLoads(document);
+    demotape.styleSheets.watchSwitches(document);
     reopened.observe(document, { childList: true });
     if (own(document).readyState === "loading") addEventListener("DOMContentLoaded", onReady, { once: true });
     else {
@@ -330,7 +331,10 @@ demotape.events = (function () {
 
   /** There is something to look at. A frame group below another tells of itself at once: that one cannot copy it. */
   function onReady() {
-    if (demotape.shared.rootFrame === window && window !== window.top) demotape.idleSnapshot.sendReport();
+    if (demotape.shared.rootFrame === window && window !== window.top) {
+      demotape.idleSnapshot.sendReport();
+      demotape.snapshotCache.poll();
+    }
     demotape.snapshotCache.scheduleWarming();
   }
 

@@ -8,7 +8,7 @@ demotape.fastSerialize = (function () {
   // what is never kept.
   const UNSUPPORTED = new Set([
     "html", "head", "input", "select", "option", "textarea", "iframe", "frame", "object", "embed", "template", "script",
-    "noscript", "style", "xmp", "noembed", "noframes", "plaintext",
+    "noscript", "style", "link", "xmp", "noembed", "noframes", "plaintext",
   ]);
   const MAX_ELEMENTS = 200; // elements, so that little is told anew when something in it changes
   const MARK = "\u0003"; // before the runs, between them and the text, and behind it
@@ -29,8 +29,8 @@ demotape.fastSerialize = (function () {
     if (!escapes || UNSUPPORTED.has(node.localName) || own(node.ownerDocument).contentType !== "text/html") return null;
     const below = node.getElementsByTagName("*");
     const { length } = below;
-    const { scrolled, focused, lifted } = demotape.shared;
-    if (length >= MAX_ELEMENTS || [scrolled, focused.keys(), lifted.keys()].some((other) => containsAny(other, element))) return null;
+    const { scrolled, focused, lifted, marks } = demotape.shared;
+    if (length >= MAX_ELEMENTS || [scrolled, focused.keys(), lifted.keys(), marks.keys()].some((other) => containsAny(other, element))) return null;
     const runs = runsOf(element, below, length);
     if (!runs) return null;
     const html = node.outerHTML;
@@ -62,6 +62,7 @@ demotape.fastSerialize = (function () {
       const tag = own(at).localName;
       if (UNSUPPORTED.has(tag) || demotape.shadowRootOf(at)) return null;
       if ((tag === "img" && mayChoose(at)) || ((tag === "pre" || tag === "listing") && beginsWithBreak(at))) return null;
+      if (tag.includes("-")) demotape.unseenState.noteCustom(at, tag);
       const known = demotape.shared.next;
       const number = demotape.number(at);
       if (number < known) demotape.snapshotCache.markCovered(at); // a new one has no text of its own yet

@@ -10,7 +10,7 @@ demotape.markup = (function () {
   ]);
   const RAW_TEXT = new Set(["style", "xmp", "noembed", "noframes", "plaintext"]);
   const EMPTIED = new Set(["script", "noscript"]); // never run again; may hold tokens
-  const CONTROLS = new Set(["input", "textarea", "select", "style"]);
+  const CONTROLS = new Set(["input", "textarea", "select"]);
   const MASK = "data-demotape-mask";
   const CHUNK = 2048; // characters from which a run of siblings may become a chunk
   const CHUNK_LIMIT = 16384; // characters from which it must
@@ -57,35 +57,24 @@ demotape.markup = (function () {
 
   function stateNow(control) {
     switch (control.localName) {
-      case "input": return control.type === "file" ? "" : `${control.checked}${demotape.secrets.valueOf(control)}`;
+      case "input": return control.type === "file" ? "" : `${checkedness(control)}${demotape.secrets.valueOf(control)}`;
       case "textarea": return demotape.secrets.valueOf(control);
-      case "select": return control.multiple ? Array.from(control.selectedOptions, (o) => o.index).join() : `${control.selectedIndex}`;
-      default: return control.sheet ? `${rulesIn(control.sheet)}` : "";
+      default: return control.multiple ? Array.from(control.selectedOptions, (o) => o.index).join() : `${control.selectedIndex}`;
     }
   }
+
+  // Between a checkbox's state and the value: a value may begin with anything.
+  const checkedness = ({ checked, indeterminate, type }) => `${checked}${type === "checkbox" && indeterminate ? "?" : "!"}`;
 
   /** What a control shows until somebody sets it. */
   function stateAtFirst(control) {
     if (control.localName !== "select") {
       const value = control.defaultValue && demotape.secrets.isSecret(control) ? demotape.secrets.REDACTED : control.defaultValue;
-      return `${control.defaultChecked ?? ""}${value}`;
+      return control.localName === "input" ? `${control.defaultChecked}!${value}` : value;
     }
     const chosen = Array.from(control.options, (option) => option).filter((option) => option.defaultSelected);
     const first = control.multiple || control.size > 1 ? "" : "0";
     return chosen.map((option) => option.index).join() || first;
-  }
-
-  function sheetsOf(scope) {
-    const { adoptedStyleSheets: sheets } = own(scope);
-    return sheets?.length ? Array.from(sheets, rulesIn).join() : "";
-  }
-
-  function rulesIn(sheet) {
-    try {
-      return sheet.cssRules.length;
-    } catch {
-      return -1; // another origin's sheet cannot be read
-    }
   }
 
   function scrollState(element) {
@@ -104,7 +93,28 @@ demotape.markup = (function () {
     demotape.snapshotCache.watch(document);
     const head = doctype ? escapeMarks(`<!DOCTYPE ${doctype.name}${doctypeIds(doctype)}>`) : "";
     const { html, chunks } = root ? write(root, until, false) : { html: "", chunks: null };
-    return typeof html === "string" ? chunk(head + html, chunks) : null;
+    if (typeof html !== "string") return null;
+    const sheets = adoptedSheets(document);
+    return chunk(head + html + sheets.map((sheet) => marked(sheet, MARK)).join(""), [...chunks ?? [], ...sheets]);
+  }
+
+  /** A chunk for each sheet that a document and its shadow roots have adopted: behind its text, once for all of them. */
+  function adoptedSheets(document) {
+    const sheets = demotape.styleSheets.adoptedSheets().get(document) ?? [];
+    return Array.from(sheets, adoptedChunk).sort((one, other) => one.number - other.number);
+  }
+
+  function adoptedChunk(sheet) {
+    const { styleSheets } = demotape;
+    const record = styleSheets.known(sheet);
+    const state = styleSheets.adoptedState(sheet);
+    if (record.chunk && record.written === state) return record.chunk;
+    const media = sheet.media.mediaText;
+    const attributes = attribute("data-demotape-adopted", `${record.number}`)
+      + (media ? attribute("media", media) : "") + (sheet.disabled ? attribute("data-demotape-sheet", "off") : "");
+    record.written = state;
+    record.chunk = chunk(`<style${attributes}>${escapeMarks(styleSheets.sheetText(sheet))}</style>`, null);
+    return record.chunk;
   }
 
   function doctypeIds({ publicId, systemId }) {
@@ -128,6 +138,11 @@ demotape.markup = (function () {
     if (CONTROLS.has(tag)) {
       record.state = stateOf(element);
       shared.controls.add(element);
+    }
+    if (tag.includes("-")) demotape.unseenState.noteCustom(element, tag);
+    if (demotape.styleSheets.mayOwn(tag)) {
+      record.state = demotape.styleSheets.stateOf(element);
+      shared.sheetOwners.add(element);
     }
     const start = `<${tag}${attributesText(element, tag, record)}`;
     if (demotape.frameGroup.mayHoldFrame(element)) return frameText(element, tag, start, record, until, masked);
@@ -155,11 +170,34 @@ demotape.markup = (function () {
     }
     if (tag === "input") text += inputState(element, record);
     if (tag === "option" && isChosen(element)) text += ' selected=""';
-    if (tag === "html") text += attribute("data-demotape-base", element.baseURI) + modeOf(own(element).ownerDocument);
+    if (demotape.styleSheets.mayOwn(tag)) text += sheetState(element, record);
+    if (own(element).parentNode?.nodeType === Node.DOCUMENT_NODE) text += documentState(element);
+    else if (demotape.shadowRootOf(element)) text += adoptedBy(demotape.shadowRootOf(element));
     if (shared.focused.has(element)) text += attribute("data-demotape-focus", shared.focused.get(element));
-    if (shared.lifted.has(element)) text += attribute("data-demotape-lifted", shared.lifted.get(element));
+    if (shared.lifted.has(element)) text += attribute("data-demotape-lifted", shared.lifted.get(element)) + attribute("data-demotape-lifted-at", `${shared.liftedAt.get(element)}`);
+    text += shared.marks.get(element) ?? "";
     record.scroll = scrollState(element);
     return record.scroll ? text + attribute("data-demotape-scroll", record.scroll) : text;
+  }
+
+  const adoptedBy = (scope) => {
+    const numbers = demotape.styleSheets.adoptionOf(scope);
+    return numbers ? attribute("data-demotape-adopts", numbers) : "";
+  };
+
+  function documentState(root) {
+    const { ownerDocument } = own(root);
+    return attribute("data-demotape-base", root.baseURI) + modeOf(ownerDocument) + adoptedBy(ownerDocument);
+  }
+
+  /** What of a style or link element's sheet is in no attribute: whether it is applied, its media, a link's rules. */
+  function sheetState(element, { state }) {
+    const { changedMedia, rulesOfLink } = demotape.styleSheets;
+    const media = changedMedia(element);
+    const rules = own(element).localName === "link" ? rulesOfLink(element) : null;
+    return (state.startsWith("off") ? attribute("data-demotape-sheet", "off") : "")
+      + (media === null ? "" : attribute("data-demotape-media", media))
+      + (rules === null ? "" : attribute("data-demotape-rules", rules));
   }
 
   /** The mode that browsers show a document in, where its doctype does not tell: as of frames that scripts have written. */
@@ -171,10 +209,9 @@ demotape.markup = (function () {
 
   function inputState(element, { state }) {
     if (element.type === "file") return "";
-    const checked = state.startsWith("true");
-    const value = state.slice(`${checked}`.length);
+    const [, checked, mark, value] = /^(true|false)([!?])([^]*)$/.exec(state);
     const shown = value || element.hasAttribute("value") ? attribute("value", value) : "";
-    return checked ? shown + ' checked=""' : shown;
+    return shown + (checked === "true" ? ' checked=""' : "") + (mark === "?" ? ' data-demotape-indeterminate=""' : "");
   }
 
   function isChosen(option) {
@@ -194,8 +231,7 @@ demotape.markup = (function () {
     if (children === null) return null;
     if (shadow) record.chunks = [...recordOf(shadow).chunks ?? [], ...record.chunks ?? []];
     const swallowed = (tag === "pre" || tag === "listing") && demotape.fastSerialize.beginsWithBreak(element);
-    const text = before + (swallowed ? "\n" : "") + children;
-    return tag === "head" ? text + adoptedStyles(element.ownerDocument) : text;
+    return before + (swallowed ? "\n" : "") + children;
   }
 
   /**
@@ -255,27 +291,12 @@ demotape.markup = (function () {
     const children = childrenText(shadow, recordOf(shadow), false, until, masked);
     if (children === null) return null;
     const focus = shadow.delegatesFocus ? ' shadowrootdelegatesfocus=""' : "";
-    return `<template shadowrootmode="${shadow.mode}"${focus}>${adoptedStyles(shadow)}${children}</template>`;
+    const slots = shadow.slotAssignment === "manual" ? ' shadowrootslotassignment="manual"' : "";
+    return `<template shadowrootmode="${shadow.mode}"${focus}${slots}>${children}</template>`;
   }
 
-  /** A style element's rules: its text, or what scripts put there through the CSSOM. */
-  function styleText(element) {
-    const text = element.textContent;
-    return escapeMarks(text.trim() || !element.sheet ? text : sheetText(element.sheet));
-  }
-
-  function sheetText(sheet) {
-    try {
-      return Array.from(sheet.cssRules, (rule) => rule.cssText).join("\n");
-    } catch {
-      return "";
-    }
-  }
-
-  function adoptedStyles(scope) {
-    return Array.from(own(scope).adoptedStyleSheets ?? [],
-      (sheet) => `<style data-demotape-adopted="">${escapeMarks(sheetText(sheet))}</style>`).join("");
-  }
+  /** A style element's rules: its text, or what scripts have made of them. */
+  const styleText = (element) => escapeMarks(demotape.styleSheets.rulesOfStyle(element) ?? element.textContent);
 
   /** Text of a frame element. An `object` also has its content, which is shown where its document cannot be. */
   function frameText(element, tag, start, record, until, masked) {
@@ -295,5 +316,5 @@ demotape.markup = (function () {
     return tag === "frame" || tag === "embed" ? text + ">" : `${text}>${content}</${tag}>`;
   }
 
-  return { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk };
+  return { MASK, attribute, recordOf, stateOf, scrollState, rootIn, documentChunk };
 })();

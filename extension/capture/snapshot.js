@@ -30,6 +30,7 @@ demotape.snapshot = demotape.ofGroup("snapshot", function () {
       device_pixel_ratio: frame.devicePixelRatio,
       animations: demotape.snapshotCache.animations().filter(({ playState }) => playState === "running").length,
       scroll: { x: scroller?.scrollLeft ?? 0, y: scroller?.scrollTop ?? 0 },
+      ...(demotape.unseenState.isPartial() ? { rendered: "partial" } : {}),
     };
   }
 

@@ -8,11 +8,13 @@
 demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
   const WATCHED = { subtree: true, childList: true, attributes: true, characterData: true };
   const { shared, own } = demotape;
-  const { MASK, recordOf, stateOf, sheetsOf, scrollState, rootIn, documentChunk } = demotape.markup;
+  const { MASK, recordOf, stateOf, scrollState, rootIn, documentChunk } = demotape.markup;
   shared.observers ??= new Set();
-  shared.scopes ??= new Map(); // document or shadow root -> what its adopted sheets were
+  shared.scopes ??= new Map(); // document or shadow root -> numbers of the sheets that it had adopted
   shared.focused ??= new Map(); // elements with the focus -> whether it is "visible" or "hidden"
   shared.lifted ??= new Map(); // elements of the top layer -> how they came there
+  shared.liftedAt ??= new WeakMap(); // the same -> a number that grows in the order in which they came
+  shared.lifts ??= 0;
   shared.lifting ??= true; // whether one may have come since they were looked for
   shared.version ??= 0; // counts what was heard to change
 
@@ -76,7 +78,8 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
 
   function watch(scope) {
     if (shared.scopes.has(scope)) return;
-    shared.scopes.set(scope, sheetsOf(scope));
+    shared.scopes.set(scope, demotape.styleSheets.adoptionOf(scope));
+    shared.marksStale = true;
     lift();
     observer.observe(scope, WATCHED);
     if (!own(scope).host) return;
@@ -109,15 +112,39 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     }
     followFocus();
     followLifted();
-    for (const [scope, sheets] of shared.scopes) {
-      const { host, head, documentElement } = own(scope);
+    followMarks();
+    followSheets();
+  }
+
+  /** Compare style sheets: of elements, and those that documents and shadow roots have adopted. */
+  function followSheets() {
+    const { styleSheets } = demotape;
+    styleSheets.begin();
+    for (const owner of shared.sheetOwners) {
+      if (!owner.isConnected) shared.sheetOwners.delete(owner);
+      else if (recordOf(owner).state !== styleSheets.stateOf(owner)) restyle(owner);
+    }
+    for (const [scope, adoption] of shared.scopes) {
+      const { host, documentElement } = own(scope);
+      const now = styleSheets.adoptionOf(scope);
       if (!own(host ?? documentElement)?.isConnected) shared.scopes.delete(scope);
-      else if (sheets !== sheetsOf(scope)) {
-        shared.scopes.set(scope, sheetsOf(scope));
-        demotape.paintTracking.change();
-        forget(host ?? head ?? documentElement);
+      else if (adoption !== now) {
+        shared.scopes.set(scope, now);
+        restyle(host ?? documentElement);
       }
     }
+    for (const [document, sheets] of styleSheets.adoptedSheets()) {
+      for (const sheet of sheets) {
+        if (styleSheets.known(sheet).written !== styleSheets.adoptedState(sheet)) restyle(own(document).documentElement);
+      }
+    }
+  }
+
+  /** A style sheet of an element, or of its shadow root, has changed. */
+  function restyle(element) {
+    shared.version++;
+    demotape.paintTracking.change();
+    forgetText(element);
   }
 
   /** Which elements have the focus: of a frame's document or shadow root each its own. No observer tells of it. */
@@ -148,15 +175,28 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
       : [...shared.lifted.keys()].filter((element) => own(element).isConnected && own(element).matches(selector));
     shared.lifting = false;
     const now = new Map(found.map((element) => [element, LIFTED.find((name) => own(element).matches(`:${name}`))]));
+    for (const element of found) if (!shared.lifted.has(element)) shared.liftedAt.set(element, shared.lifts++);
     forgetChanged(shared.lifted, now);
     shared.lifted = now;
   }
 
-  /** Forget the texts of elements of which one map says something else than the other. */
+  /** Compare the state that only scripts and the browser hold; returns whether some has changed. */
+  function followMarks() {
+    const now = demotape.unseenState.find(demotape.markup.attribute, animations());
+    const changed = forgetChanged(shared.marks, now);
+    shared.marks = now;
+    return changed;
+  }
+
+  /** Forget the texts of elements of which one map says something else than the other; returns whether there are any. */
   function forgetChanged(before, now) {
+    let changed = false;
     for (const element of new Set([...before.keys(), ...now.keys()])) {
-      if (before.get(element) !== now.get(element)) forgetText(element);
+      if (before.get(element) === now.get(element)) continue;
+      changed = true;
+      forgetText(element);
     }
+    return changed;
   }
 
   /** Forget an element's text and its ancestors': what changed changes nothing that the table says. */
@@ -195,7 +235,8 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     const html = root ? recordOf(root).html : null;
     if (typeof html === "string" && shared.root?.html === html) return shared.root.chunk;
     shared.maskSeen ??= false;
-    const chunk = documentChunk(document, 0);
+    let chunk = documentChunk(document, 0);
+    if (shared.marksStale && followMarks()) chunk = documentChunk(document, 0); // of what was found only while it was written
     shared.masks = shared.maskSeen;
     shared.root = { html: root ? recordOf(root).html : "", chunk };
     return chunk;
@@ -219,6 +260,23 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     demotape.later(() => requestIdleCallback(warm, { timeout: IDLE_WAIT }), wait);
   }
 
+  const FRAME_POLL_MS = 500;
+  let polling = 0;
+
+  /**
+   * Compare, in a frame group below another, what no observer reports: at an event elsewhere nobody asks it, and what it
+   * reported last is taken.
+   */
+  function poll(turn = ++polling) {
+    demotape.later(() => {
+      if (turn !== polling || demotape.events.isStopped()) return;
+      demotape.sending.attempt(update);
+      const root = own(shared.rootFrame.document).documentElement;
+      if (root && recordOf(root).html === null) scheduleWarming();
+      poll(turn);
+    }, FRAME_POLL_MS);
+  }
+
   /** What was pressed may lead to another document. */
   function postpone() {
     shared.postponed = demotape.now() + LEADS;
@@ -239,15 +297,17 @@ demotape.snapshotCache = demotape.ofGroup("snapshotCache", function () {
     const { rows } = demotape.table.take();
     idle = Math.min(IDLE_MAX_MS, Math.max(IDLE_MIN_MS, (performance.now() - start) * IDLE_SHARE));
     demotape.idleSnapshot.onIdle({ root: take(), rows });
+    demotape.styleSheets.scheduleComparison(scheduleWarming);
   }
 
   /** Forget all: the next snapshot is sent whole. Elements keep their uids, chunks go on being numbered. */
   function renew() {
     observer.disconnect();
     shared.version++; // what was seen before counts no more
+    demotape.styleSheets.renew();
     Object.assign(shared, { records: new WeakMap(), root: null, gesture: null, masks: true, maskSeen: false, lifting: true });
-    for (const known of [shared.controls, shared.frames, shared.scopes, shared.reportedSecrets]) known.clear();
+    for (const known of [shared.controls, shared.frames, shared.scopes, shared.customNames, shared.marks, shared.reportedSecrets]) known.clear();
   }
 
-  return { take, scheduleWarming, postpone, watch, markCovered, forget, lift, findScrolled, animations, update, renew };
+  return { take, scheduleWarming, poll, postpone, watch, markCovered, forget, lift, findScrolled, animations, update, renew };
 });

@@ -6,6 +6,7 @@ from .finding import all_kinds as all_kinds
 from .finding import find as find
 from .finding import find_checks as find_checks
 from .finding import stage as stage
+from .finding import with_checks_of_rendering as with_checks_of_rendering
 from .material import Finding as Finding
 from .material import Material as Material
 from .plugged import Check as Check

@@ -18,6 +18,7 @@ from .plugged import Check
 CHECKS: dict[str, Check] = {
     "broken-screenshot": Check(("broken-screenshot", "late-screenshot"), screenshots.broken_screenshot),
     "unlike-page": Check(("unlike-page", "half-loaded"), screenshots.unlike_page),
+    "rendered-differently": Check(("rendered-differently",), screenshots.rendered_differently),
     "in-video": Check(("not-in-video", "unsure-in-video", "late-screenshot", "replaced-screenshot"),
                       screenshots.in_video),
     "without-place": Check(("no-element", "no-box", "outside-viewport"), targets.without_position),
@@ -38,11 +39,12 @@ CHECKS: dict[str, Check] = {
 }
 UNUSED_INTENT = "unused-intent"
 _UNEXPLAINED = "unexplained-change"
+_RENDERED = "rendered-differently"
 KINDS = (
-    "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "not-in-video", "unsure-in-video",
-    "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page", "empty-input", "idle-hover",
-    "doubled-submit", "unexplained-change", "against-time", "against-tabs", "long-gap", "lost-lines", "coarse-time",
-    "typo", "personal-data", UNUSED_INTENT,
+    "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "rendered-differently", "not-in-video",
+    "unsure-in-video", "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page",
+    "empty-input", "idle-hover", "doubled-submit", "unexplained-change", "against-time", "against-tabs", "long-gap",
+    "lost-lines", "coarse-time", "typo", "personal-data", UNUSED_INTENT,
 )
 
 
@@ -63,6 +65,16 @@ def find_checks(material: Material) -> dict[str, list[types.Check]]:
 
 
 find = find_checks  # its name in earlier versions
+
+
+def with_checks_of_rendering(demonstration: Demonstration) -> Demonstration:
+    """The demonstration with the checks of rendered pages made anew: of what was measured since."""
+    entries = {finding.turn: plugged.entry_of(finding)
+               for finding in screenshots.find_rendered_differently(demonstration["turns"])}
+    turns = [turn | {"checks": [check for check in turn["checks"] if check["kind"] != _RENDERED]
+                     + [entries[name] for name in (turn["id"],) if name in entries]}
+             for turn in demonstration["turns"]]
+    return {**demonstration, "turns": turns}
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:

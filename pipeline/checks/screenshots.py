@@ -1,12 +1,12 @@
 """Checks of screenshots: their quality, agreement with the DOM, and the result of the video's alignment."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from pipeline.align import LOW
 from schemas.addresses import is_empty_page
-from schemas.types.recordings import Box, Edit, Size, TurnState
+from schemas.types.recordings import Box, Edit, Size, Turn, TurnState
 
 from .material import Finding, Material
 
@@ -16,6 +16,7 @@ _SMALLEST = 8  # CSS pixels of a box's shorter side
 _MIN_BOXES = 6  # boxes that are needed for a verdict
 _UNLIKE, _HALF = 0.9, 0.35  # shares of boxes that show nothing
 _LOADING = 5.0  # seconds after a navigation in which a page may be half loaded; later something covers it
+_SIMILAR = 0.9  # SSIM of a rendered page and its screenshot, under which a reviewer should look
 _SHIFT = 0.001  # seconds that count as the same time
 _STALE = {
     "still": "The screenshot was taken up to 0.6 s before: the browser gave no stream of this tab.",
@@ -89,6 +90,25 @@ def in_video(material: Material) -> Iterator[Finding]:
             other = "another screenshot of the recording" if state["screenshot_source"] == "captured" else "the video"
             yield Finding(turn["id"], "replaced-screenshot", f"The screenshot that was taken was late or broken; this "
                           f"one is from {other}.")
+
+
+def rendered_differently(material: Material) -> Iterator[Finding]:
+    """States whose rendered page does not look as the screenshot, where that was measured."""
+    yield from find_rendered_differently(material.turns)
+
+
+def find_rendered_differently(turns: Sequence[Turn]) -> Iterator[Finding]:
+    """As `rendered_differently`, of turns alone."""
+    for turn in turns:
+        state = turn["state"] if turn["type"] == "browser" else None
+        if not state or (value := state.get("render_similarity")) is None or value >= _SIMILAR:
+            continue
+        reason = f"The rendered page looks different from the screenshot (SSIM {value:.2f})."
+        if state["animations"]:
+            reason += " An animation was running."
+        elif state.get("rendered") == "partial":
+            reason += " The page contains state that is not kept."
+        yield Finding(turn["id"], "rendered-differently", reason)
 
 
 def _count_flat(material: Material, state: TurnState) -> tuple[int, int]:

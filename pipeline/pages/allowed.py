@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+from schemas import UID_ATTRIBUTE
+
 
 def names(text: str) -> frozenset[str]:
     """Names that are written in a text, between blanks."""
@@ -45,6 +47,10 @@ PICTURES = {  # elements that show a picture, and the attributes that name it
 }
 # Their text is neither markup nor for a reader, or another document's.
 EMPTIED = names("script noscript iframe noembed noframes applet")
+# Left out, but an empty element of the same name stands for each, as rules may count the elements beside it.
+PLACEHOLDERS = EMPTIED - {"iframe"}
+PLACEHOLDER_ATTRIBUTES = frozenset({"id", "class", "type", "style", UID_ATTRIBUTE})
+INERT_TYPE = "text/left-out"  # of a script that stands for one: no browser runs this type
 # Their text is no markup for a browser, whatever is written there: shown as text that is preformatted.
 PREFORMATTED = names("xmp plaintext listing")
 
@@ -55,7 +61,8 @@ headers height hidden high hreflang hspace id inert inputmode is ismap itemprop 
 language link list loop low marginheight marginwidth max maxlength media method min minlength multiple muted name nohref
 noresize noshade novalidate nowrap open optimum part pattern placeholder popover prefix property readonly rel required
 rev reversed role rows rowspan rules scope scrolling selected shadowrootmode shadowrootdelegatesfocus
-shadowrootclonable shadowrootserializable shape size slot span spellcheck start step summary tabindex text title
+shadowrootclonable shadowrootserializable shadowrootslotassignment shape size slot span spellcheck start step summary
+tabindex text title
 translate truespeed type typeof units usemap valign value valuetype vlink vocab vspace width wrap xmlns xmlns:xlink
 xml:lang xml:space writingsuggestions exportparts autocomplete autocapitalize bottommargin leftmargin rightmargin
 topmargin scrollamount scrolldelay behavior
@@ -74,7 +81,8 @@ rowspan""")
 # Values of CSS, which may hold addresses.
 _CSS = names("""style fill stroke filter mask cursor clip clip-path color-profile marker marker-start marker-mid
 marker-end mask-image mask-border-source border-image list-style list-style-image background-image shape-outside
-offset-path""")
+offset-path data-demotape-animated data-demotape-animated-before data-demotape-animated-after
+data-demotape-animated-backdrop data-demotape-animated-marker""")
 _MEANT = frozenset({"http-equiv", "accept-charset"})  # standard, with a hyphen, and not wanted
 
 # Names that browsers know, or may soon, and that are in no list above: what runs, fetches, sends, moves the focus.

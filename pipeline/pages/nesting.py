@@ -123,6 +123,11 @@ class Nesting:
         self._leave_alone()
         return ends
 
+    @property
+    def is_drawn(self) -> bool:
+        """Whether what the innermost element holds is SVG's or MathML's."""
+        return self._stack[-1].drawn
+
     def text(self, text: str) -> tuple[str, str]:
         """What is to be written before and behind a text."""
         parent = self._stack[-1]

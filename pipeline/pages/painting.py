@@ -1,4 +1,4 @@
-"""Content painted by scripts in a page (canvas, video), cut out of its screenshot."""
+"""Content painted by scripts in a page (canvas, video), and pictures that were not kept, cut out of its screenshot."""
 
 import base64
 import json
@@ -14,6 +14,8 @@ from recorder import Recording
 from recorder.pictures import decode_picture
 
 PAINTED = frozenset({"canvas", "video", "embed", "object"})
+STANDING_IN = frozenset({"img", "input", "svg"})  # elements whose picture is cut out where it was not kept
+TRANSPARENT = "data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"  # one pixel
 Painter: TypeAlias = Callable[[str], str | None]
 
 
@@ -34,7 +36,8 @@ def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
         try:
             name = state.get("elements")
             rows = json.loads(recording.blob(name)) if name else []
-            return {row["uid"]: row["bbox"] for row in rows if row["tag"] in PAINTED
+            return {row["uid"]: row["bbox"] | {"fixed": row["tag"] in STANDING_IN} for row in rows
+                    if row["tag"] in PAINTED | STANDING_IN
                     and all(isfinite(row["bbox"][name]) for name in ("x", "y", "width", "height"))}
         except (ValueError, TypeError, KeyError):
             return {}  # no element table; `demotape check` reports it
@@ -55,9 +58,16 @@ def painter(recording: Recording, state: Mapping[str, Any]) -> Painter:
                                                          (down, down.start, "y", "height")))
         size = f"{_percent(len(across), box['width'] * scale)}% {_percent(len(down), box['height'] * scale)}%"
         content = base64.b64encode(cv2.imencode(".png", visible)[1].tobytes()).decode()
-        return f'url("data:image/png;base64,{content}") {position}/{size} no-repeat border-box border-box'
+        background = f'url("data:image/png;base64,{content}") {position}/{size} no-repeat border-box border-box'
+        return background + _fixed_size(box) if box["fixed"] else background
 
     return paint
+
+
+def _fixed_size(box: Mapping[str, float]) -> str:
+    """Declarations that give an element the size that its picture gave it."""
+    return (f";box-sizing:border-box!important;width:{box['width']:.3f}px!important;"
+            f"height:{box['height']:.3f}px!important")
 
 
 def _visible_range(start: float, length: float, limit: int) -> range:

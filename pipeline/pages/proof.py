@@ -29,6 +29,8 @@ def _prove_element(element: turbohtml.Element) -> None:
     tag = element.tag.lower()
     attributes = {name: " ".join(value) if isinstance(value, list) else value or ""
                   for name, value in element.attrs.items()}
+    if tag in allowed.PLACEHOLDERS and _is_placeholder(element, tag, attributes):
+        return
     if tag == "script":
         # Parsers nest some five hundred elements and no more: in a page of more the script may lose its text.
         if element.text not in (restoring.SCRIPT, "") or attributes.keys() != {"data-fragment"}:
@@ -42,6 +44,16 @@ def _prove_element(element: turbohtml.Element) -> None:
         raise UnsafePage("a style sheet of the page would fetch something")
     for name, value in attributes.items():
         _prove_attribute(tag, name.lower(), value)
+
+
+def _is_placeholder(element: turbohtml.Element, tag: str, attributes: dict[str, str]) -> bool:
+    """Whether an element is empty and only stands for one that was left out."""
+    known = attributes.keys() <= allowed.PLACEHOLDER_ATTRIBUTES
+    if not known or element.text or any(True for _ in element.descendants):
+        return False
+    if tag == "script":
+        return attributes.get("type") == allowed.INERT_TYPE
+    return "style" not in attributes or attributes["style"] == restoring.HIDDEN
 
 
 def _prove_attribute(tag: str, name: str, value: str) -> None:

@@ -10,11 +10,126 @@
     (scope === document ? Document : DocumentFragment).prototype.querySelectorAll.call(scope, "*");
   const script = own(document, "currentScript"); // none where it is run from outside
   const fragment = script && attributeOf(script, "data-fragment");
+  const query = (selector) => Document.prototype.querySelector.call(document, selector);
+  const remove = (element) => Element.prototype.remove.call(element);
   const scrollElement = (element, left, top) => {
     Element.prototype.scrollTo.call(element, { left, top, behavior: "instant" });
     // A frame that was in quirks mode may be in another from now on: what its body scrolled, the document does.
     const moved = element.scrollLeft || element.scrollTop || !(left || top);
     if (element === own(document, "body") && !moved) own(document, "scrollingElement").scrollTo(left, top);
+  };
+  // Adopted sheets stand in style elements that apply to nothing; several roots may share one.
+  const adoptAll = () => {
+    const sheets = new Map();
+    for (const style of Document.prototype.querySelectorAll.call(document, "style[data-demotape-adopted]")) {
+      const number = attributeOf(style, "data-demotape-adopted");
+      if (!number) continue; // of an older recording, where it stands as a style element
+      const media = attributeOf(style, "data-demotape-media") ?? "";
+      const sheet = new CSSStyleSheet({ media, disabled: attributeOf(style, "data-demotape-sheet") === "off" });
+      sheet.replaceSync(Object.getOwnPropertyDescriptor(Node.prototype, "textContent").get.call(style));
+      sheets.set(number, sheet);
+      remove(style);
+    }
+    if (sheets.size) adoptIn(document, own(document, "documentElement"), sheets);
+  };
+  const adoptIn = (scope, holder, sheets) => {
+    const numbers = attributeOf(holder, "data-demotape-adopts");
+    if (numbers) {
+      const { prototype } = scope === document ? Document : ShadowRoot;
+      const { set } = Object.getOwnPropertyDescriptor(prototype, "adoptedStyleSheets");
+      set.call(scope, numbers.split(",").map((number) => sheets.get(number)).filter(Boolean));
+    }
+    for (const element of allIn(scope)) if (rootOf(element)) adoptIn(rootOf(element), element, sheets);
+  };
+  // States that only scripts can give.
+  const animate = (element, pseudo, text) => {
+    const values = Document.prototype.createElement.call(document, "i").style;
+    values.cssText = text;
+    const keyframes = {};
+    for (const name of values) keyframes[nameIn(name)] = [values.getPropertyValue(name), values.getPropertyValue(name)];
+    Element.prototype.animate.call(element, keyframes, { duration: 1, fill: "both", pseudoElement: pseudo });
+  };
+  const nameIn = (property) => property.startsWith("--") ? property : property === "float" ? "cssFloat"
+    : property.replace(/-([a-z])/g, (_, letter) => letter.toUpperCase());
+  const PSEUDO_ELEMENTS = [null, "::before", "::after", "::backdrop", "::marker"];
+  const setState = (element) => {
+    if (attributeOf(element, "data-demotape-indeterminate") !== null) element.indeterminate = true;
+    for (const pseudo of PSEUDO_ELEMENTS) {
+      const text = attributeOf(element, `data-demotape-animated${pseudo?.replace("::", "-") ?? ""}`);
+      if (text) animate(element, pseudo, text);
+    }
+  };
+  const assignIn = (root, host) => {
+    const children = Element.prototype.querySelectorAll.call(host, "[data-demotape-assigned]");
+    for (const slot of allIn(root)) {
+      const number = attributeOf(slot, "data-demotape-slot");
+      if (!number || !(slot instanceof HTMLSlotElement)) continue;
+      const assigned = [...children].filter((child) => attributeOf(child, "data-demotape-assigned") === number);
+      HTMLSlotElement.prototype.assign.call(slot, ...assigned);
+    }
+  };
+  const setStates = (scope) => {
+    for (const element of allIn(scope)) {
+      setState(element);
+      const root = rootOf(element);
+      if (root?.slotAssignment === "manual") assignIn(root, element);
+      if (root) setStates(root);
+    }
+  };
+  // A position in a text: an element, and how many elements and then characters stand before it.
+  const positionOf = (elements, [uid, count, characters]) => {
+    let [parent, at] = [elements.get(uid), null];
+    if (!parent) return null;
+    at = Object.getOwnPropertyDescriptor(Node.prototype, "firstChild").get.call(parent);
+    for (let left = count; at && left > 0; at = at.nextSibling) if (at.nodeType === Node.ELEMENT_NODE) left--;
+    for (let left = characters; at && at.nodeType === Node.TEXT_NODE; at = at.nextSibling) {
+      if (left <= at.length) return [at, left];
+      left -= at.length;
+    }
+    return [parent, at ? [...Object.getOwnPropertyDescriptor(Node.prototype, "childNodes").get.call(parent)].indexOf(at)
+      : Object.getOwnPropertyDescriptor(Node.prototype, "childNodes").get.call(parent).length];
+  };
+  const rangeOf = (elements, position) => {
+    const [start, end] = [positionOf(elements, position.slice(0, 3)), positionOf(elements, position.slice(3))];
+    if (!start || !end) return null;
+    const range = Document.prototype.createRange.call(document);
+    range.setStart(...start);
+    range.setEnd(...end);
+    return range;
+  };
+  const listByUid = (scope, elements) => {
+    for (const element of allIn(scope)) {
+      elements.set(attributeOf(element, "data-demotape-uid"), element);
+      if (rootOf(element)) listByUid(rootOf(element), elements);
+    }
+    return elements;
+  };
+  const select = () => {
+    const root = own(document, "documentElement");
+    const [selection, highlights] = ["selection", "highlights"].map((name) => attributeOf(root, `data-demotape-${name}`));
+    if (!selection && !highlights) return;
+    const elements = listByUid(document, new Map());
+    for (const [name, priority, ranges] of highlights ? JSON.parse(highlights) : []) {
+      const highlight = new Highlight(...ranges.map((range) => rangeOf(elements, range)).filter(Boolean));
+      highlight.priority = priority;
+      CSS.highlights.set(name, highlight);
+    }
+    const range = selection && rangeOf(elements, JSON.parse(selection));
+    if (!range) return;
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+  };
+  const selectIn = (scope) => {
+    for (const element of allIn(scope)) {
+      const position = attributeOf(element, "data-demotape-selected");
+      if (position && "setSelectionRange" in element) element.setSelectionRange(...position.split(",").map(Number));
+      if (rootOf(element)) selectIn(rootOf(element));
+    }
+  };
+  const attempt = (work) => {
+    try {
+      work();
+    } catch { /* not what it was: the rest is shown all the same */ }
   };
   const alone = () => {
     let at = window;
@@ -68,18 +183,28 @@
   const showModal = (element) => {
     Element.prototype.removeAttribute.call(element, "open");
     HTMLDialogElement.prototype.showModal.call(element);
+    // It scrolls to its first field. Offsets that are not 0 are set later.
+    for (const at of [own(document, "scrollingElement"), element, ...Element.prototype.querySelectorAll.call(element, "*")]) {
+      if (at.scrollTop || at.scrollLeft) scrollElement(at, 0, 0);
+    }
   };
   const LIFTS = { modal: showModal, "popover-open": showPopover, fullscreen: fill };
-  const liftIn = (scope) => {
+  const liftedIn = (scope, lifted) => {
     for (const element of allIn(scope)) {
+      if (attributeOf(element, "data-demotape-lifted")) lifted.push(element);
+      if (rootOf(element)) liftedIn(rootOf(element), lifted);
+    }
+    return lifted;
+  };
+  const liftAll = () => {
+    const order = (element) => Number(attributeOf(element, "data-demotape-lifted-at") ?? 0);
+    for (const element of liftedIn(document, []).sort((one, other) => order(one) - order(other))) {
       const lifts = LIFTS[attributeOf(element, "data-demotape-lifted")];
-      if (lifts && element !== own(document, "documentElement")) {
-        try {
-          lifts(element);
-          HTMLElement.prototype.blur.call(own(document, "activeElement") ?? element);
-        } catch { /* another kind of element than it was */ }
-      }
-      if (rootOf(element)) liftIn(rootOf(element));
+      if (!lifts || element === own(document, "documentElement")) continue;
+      attempt(() => { // it may be another kind of element than it was
+        lifts(element);
+        HTMLElement.prototype.blur.call(own(document, "activeElement") ?? element);
+      });
     }
   };
   // What was shown had come in long ago: animations that end are at their end, and do not begin anew with each look.
@@ -157,16 +282,22 @@
     if (event.composedPath().some((node) => ["a", "area"].includes(node.localName))) event.preventDefault();
   }, true);
   const restore = () => {
+    const ours = script ?? query("script[data-fragment]");
+    if (ours) remove(ours); // rules may count the elements beside it
     completeTree(document);
+    attempt(adoptAll);
+    attempt(() => setStates(document));
     writeFrames(document);
     if (fragment) {
       location.replace("#" + fragment);
       const target = Document.prototype.querySelector.call(document, ":target");
       for (let at = target; at; at = at.parentElement) scrollElement(at, 0, 0);
     }
-    liftIn(document);
+    liftAll();
     scrollAll(document);
     if (alone()) focusIn(document);
+    attempt(() => selectIn(document));
+    attempt(select);
     endAnimations(document);
   };
   // Before a frameset there is no body yet, and behind one there is no script.

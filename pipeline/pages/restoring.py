@@ -18,6 +18,7 @@ POLICY = (f"default-src 'none'; script-src {CSP_SOURCE}; style-src 'unsafe-inlin
           "form-action 'none'; base-uri 'none'")
 POLICY_ATTRIBUTES = {"http-equiv": "Content-Security-Policy", "content": POLICY}
 POLICY_ELEMENT = f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
+HIDDEN = "display:none!important"
 # Source of a function that resolves when a loaded page and its frames stand as they stood.
 PAGE_READY = """() => Promise.all((function all(scope) {
   const { get } = Object.getOwnPropertyDescriptor(scope.Document.prototype, "fonts");
@@ -25,7 +26,12 @@ PAGE_READY = """() => Promise.all((function all(scope) {
 })(window))"""
 
 
+def rules(svg: bool = False) -> str:
+    """Style elements of ours, for the beginning of a document; `svg`: for an SVG document, which has no margins."""
+    drawn = "html,body{margin:0!important;height:100%}body>svg{display:block}" if svg else ""
+    return f"<style>html,body{{scroll-behavior:auto!important}}{drawn}</style>"
+
+
 def tag(fragment: str) -> str:
     """The script's element for a document whose address ends with `#` and this fragment; going there takes no time."""
-    return ("<style>html,body{scroll-behavior:auto!important}</style>"
-            f'<script data-fragment="{html.escape(fragment)}">{SCRIPT}</script>')
+    return f'<script data-fragment="{html.escape(fragment)}">{SCRIPT}</script>'

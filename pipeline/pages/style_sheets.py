@@ -4,6 +4,7 @@ Nothing in them names an address: where one stood, what was kept of it is put in
 the element or the attribute in which they stand.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,8 +21,17 @@ _MAX_DEEP = 8
 _ADDRESS_FUNCTIONS = ("url", "src")  # and, as nothing else may look like them, all whose names end so
 # Strings in these are addresses.
 _HOLDING = {"image-set", "-webkit-image-set", "image", "cross-fade", "-webkit-cross-fade"}
-_FULLSCREEN = ("fullscreen", "-webkit-full-screen")
-_WAS_FULLSCREEN = '[data-demotape-lifted="fullscreen"]'
+# Pseudo-classes of states that only scripts and the browser can give, and the attributes by which the capture script
+# reports them (docs/format.md).
+_FULLSCREEN = '[data-demotape-lifted="fullscreen"]'
+_PSEUDO_CLASSES = {
+    "fullscreen": _FULLSCREEN, "-webkit-full-screen": _FULLSCREEN, "defined": ":not([data-demotape-undefined])",
+} | {name: f'[data-demotape-pseudo~="{name}"]' for name in ("user-valid", "user-invalid", "autofill")} | {
+    "-webkit-autofill": '[data-demotape-pseudo~="autofill"]'}
+_STATE = re.compile(r"[\w-]{1,100}")
+# A type of CSS values, as in `attr(data-w type(<length>))`: no tag that would do anything.
+_TYPE = re.compile(r"<(?=(?:angle|color|custom-ident|dashed-ident|image|integer|length|length-percentage|number"
+                   r"|percentage|resolution|string|time|transform-function|transform-list|url)>)")
 _BRACKETS = {"() block": ("(", ")"), "[] block": ("[", "]"), "{} block": ("{", "}")}
 _INERT = str.maketrans({"<": r"\3c ", "@": r"\40 ", "(": r"\28 "})  # in a string
 _HARMLESS = frozenset("\\(@<")  # a declaration without any of these names no address
@@ -85,7 +95,7 @@ class StyleSheets:
 
     def _address(self, address: str, base: str) -> str:
         replacement = address if address.startswith("#") else self._data_uri(self._absolute(base, address))
-        return _string(replacement)
+        return css_string(replacement)
 
 
 def _pieces(text: str) -> tuple[_Piece, ...]:
@@ -95,8 +105,8 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
         read = tinycss2.parse_component_value_list(text)
     except ValueError:  # a number of more digits than Python reads
         return ()
-    if any(name in text for name in _FULLSCREEN):
-        _mark_fullscreen(read)
+    if _NAMED.search(text):
+        _replace_pseudo_classes(read)
     nodes = iter(read)
     for node in nodes:
         if node.type == "at-keyword" and node.lower_value == "import":
@@ -110,8 +120,12 @@ def _pieces(text: str) -> tuple[_Piece, ...]:
     return tuple(_joined(pieces))
 
 
-def _mark_fullscreen(nodes: list[Any]) -> None:
-    """Have rules for what is fullscreen apply to what was: in a rendered page only an attribute tells. In place."""
+_NAMED = re.compile(f":({'|'.join(map(re.escape, _PSEUDO_CLASSES))}|state\\()", re.IGNORECASE)
+
+
+def _replace_pseudo_classes(nodes: list[Any]) -> None:
+    """Have rules for states that a rendered page cannot have apply to what had them: only an attribute tells. In
+    place."""
     waiting = [nodes]
     while waiting:
         inside = waiting.pop()
@@ -120,11 +134,22 @@ def _mark_fullscreen(nodes: list[Any]) -> None:
                 waiting.append(node.content)
             elif node.type == "function":
                 waiting.append(node.arguments)
-            elif node.type == "ident" and node.lower_value in _FULLSCREEN and _is_selected(
-                    inside[max(0, number - 2):number]):
+            replacement = _replacement(node)
+            if replacement and _is_selected(inside[max(0, number - 2):number]):
                 position = node.source_line, node.source_column
-                inside[number - 1], = tinycss2.parse_component_value_list(_WAS_FULLSCREEN)
-                inside[number] = tinycss2.ast.Comment(*position, "")
+                first, *rest = tinycss2.parse_component_value_list(replacement)
+                inside[number - 1] = first
+                inside[number] = rest[0] if rest else tinycss2.ast.Comment(*position, "")
+
+
+def _replacement(node: Any) -> str | None:
+    """What stands for a pseudo-class, without its colon; None for what is none of those to be replaced."""
+    if node.type == "ident":
+        return _PSEUDO_CLASSES.get(node.lower_value)
+    if node.type == "function" and node.lower_name == "state":
+        name = "".join(part.value for part in node.arguments if part.type == "ident")
+        return f'[data-demotape-states~="{name}"]' if _STATE.fullmatch(name) else None
+    return None
 
 
 def _is_selected(before: list[Any]) -> bool:
@@ -156,8 +181,11 @@ def _joined(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 
 def _separated(text: str) -> str:
-    """With a blank behind each `<`, which then begins no tag; but not in `<=`, whose two tokens stay together."""
-    return text.replace("<", "< ").replace("< =", "<=")
+    """With a blank behind each `<` that could begin a tag; not in `<=`, whose two tokens stay together, nor before the
+    name of a type of values."""
+    if "<" not in text:
+        return text
+    return _TYPE.sub("\0", text).replace("<", "< ").replace("< =", "<=").replace("\0", "<")
 
 
 def _flat(nodes: Iterable[Any]) -> Iterator[_Piece]:
@@ -190,7 +218,7 @@ def _leaf(node: Any) -> str:
         case "comment":
             return "/**/"  # tokens beside it stay two
         case "string":
-            return _string(node.value)
+            return css_string(node.value)
         case "error":
             return node.kind if node.kind in (")", "]", "}") else " "
         case "literal":
@@ -204,7 +232,8 @@ def _leaf(node: Any) -> str:
             return _name(node.serialize())
 
 
-def _string(value: str) -> str:
+def css_string(value: str) -> str:
+    """A string of CSS, as it may stand in a rendered page."""
     return f'"{tinycss2.serializer.serialize_string_value(value).translate(_INERT)}"'
 
 
@@ -234,9 +263,9 @@ def _namespace(nodes: Iterator[Any]) -> Iterator[str]:
     """The rest of an @namespace: its address is a name, and fetched by nobody."""
     for node in _until_semicolon(nodes):
         if node.type in ("string", "url"):
-            yield _string(node.value)
+            yield css_string(node.value)
         elif node.type == "function" and node.lower_name == "url":
-            yield _string(_first_string(node.arguments))
+            yield css_string(_first_string(node.arguments))
         elif node.type in ("ident", "whitespace"):
             yield _leaf(node)
     yield ";"

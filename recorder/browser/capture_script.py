@@ -8,7 +8,8 @@ from .worlds import STACKS_EVENT
 
 _FOLDER = Path(__file__).resolve().parents[2] / "extension" / "capture"
 FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "elements.js", "fast_serialize.js",
-         "markup.js", "snapshot_cache.js", "paint_tracking.js", "table.js", "closed_roots.js", "snapshot.js",
+         "style_sheets.js", "unseen_state.js", "markup.js", "snapshot_cache.js", "paint_tracking.js", "table.js",
+         "closed_roots.js", "snapshot.js",
          "sending.js", "idle_snapshot.js", "gestures.js", "typing.js", "scrolling.js", "hovering.js", "values.js",
          "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
          "../../recorder/browser/driven.js", "../../recorder/browser/driver_actions.js",

@@ -93,7 +93,7 @@ class Tab(TabState):
         self._sessions.append(session)
         self._worlds[session] = worlds.track(session, self._spawn)
         session.on("Runtime.bindingCalled", lambda event: self._on_binding(session, event))
-        for event, handler in resources.listeners(session, self._observer, self._spawn).items():
+        for event, handler in resources.listeners(session, self._observer, self._spawn, self._worlds[session]).items():
             session.on(event, handler)
         self.follow(session)
         session.post("Page.enable")

@@ -1,19 +1,19 @@
-"""Stores style sheets, images and fonts of the pages: each address and content once."""
+"""Stores style sheets, images and fonts of the pages: each address once for each change of its content."""
 
 
 class LoadedResources:
     """What the pages of one recording have loaded."""
 
     def __init__(self) -> None:
-        self._stored: set[tuple[str, int]] = set()
+        self._last: dict[str, int] = {}  # address -> hash of its newest content
         self._in_pause: dict[str, tuple[str, bytes]] = {}
 
     def add(self, url: str, content: bytes) -> bool:
-        """Whether it is to be written: it was not kept yet, and is from now on."""
-        key = (url, hash(content))
-        if key in self._stored:
+        """Whether it is to be written: it was not kept as the newest of its address, and is from now on."""
+        digest = hash(content)
+        if self._last.get(url) == digest:
             return False
-        self._stored.add(key)
+        self._last[url] = digest
         return True
 
     def note_in_pause(self, url: str, content_type: str, content: bytes) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 from recorder.media.painted_frames import FrameRing, PaintedFrame, black_out
 from schemas.types.package import Snapshot
@@ -26,6 +26,7 @@ class TabFacts(TypedDict):
     device_pixel_ratio: float
     animations: int
     scroll: Point
+    rendered: NotRequired[str]
 
 
 class TabState:
@@ -46,6 +47,7 @@ class TabState:
         self._snapshot_times: dict[tuple[int, ...], float] = {}  # when each frame group last told
         self._reported_since: set[str] = set()  # names of the frame groups that told since this document came
         self._waiting_frames: list[PaintedFrame] = []
+        self._partial: set[tuple[int, ...]] = set()  # frame groups of which not all that is seen is told
         self._known = True  # whether this document has told where its secrets are
         self._secret_positions = SecretFieldPositions()
         self.guarded = False  # something secret was in sight: frames wait until it is known where it stood
@@ -54,6 +56,9 @@ class TabState:
         """Take in what a frame group shows at a time: its text, and where in the page something is secret."""
         self.frame_groups[path] = self._complete(snapshot)
         self._snapshot_times[path] = time
+        self._partial = {group for group in self._partial if group in self.frame_groups} - {path}
+        if snapshot.get("rendered"):
+            self._partial.add(path)
         if not path:
             before = self.facts
             self.facts = {
@@ -64,6 +69,10 @@ class TabState:
                 if _another_screen(before, self.facts):
                     self._unzoomed_ratio = self.facts["device_pixel_ratio"] / self.zoom
                 self.zoom = round(self.facts["device_pixel_ratio"] / self._unzoomed_ratio, 4)
+        self.facts = self.facts.copy()
+        self.facts.pop("rendered", None)
+        if self._partial:
+            self.facts["rendered"] = "partial"
         if () in self.frame_groups:
             boxes = secret_boxes(self.frame_groups)
             self._secret_positions.add_report(time, boxes)

@@ -199,7 +199,9 @@ class Actor:
             await match.session.send("DOM.focus", {"objectId": match.object_id})
 
     async def _type(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
-        """Type what makes a field's text the wanted one: what stays of it is left alone, as the person did."""
+        """Type what makes a field's text the wanted one: what stays of it is left alone, as the person did. A text that
+        the field has already was typed over it, so that the page hears of it.
+        """
         wanted = arguments["text"]
         secret = REDACTED in wanted
         wanted = wanted.replace(REDACTED, _SECRET)
@@ -207,21 +209,16 @@ class Actor:
         if match:
             await self._focus(match)
             before = await call_on(match, _VALUE) or ""
-            if before and await self._select(match, before, "" if secret else wanted):
-                first, last = changed(before, "" if secret else wanted)
-                wanted = wanted if secret else wanted[first:len(wanted) - last]
+            first, last = (0, 0) if secret or wanted == before else changed(before, wanted)
+            if before and await call_on(match, _SELECT, first, len(before) - last):
+                wanted = wanted[first:len(wanted) - last]
                 if not wanted:
                     await keyboard.press("Backspace")
-            elif before:
+            elif before:  # the field does not let a part be selected
                 await keyboard.press("Control+a")
                 if not wanted:
                     await keyboard.press("Delete")
         await type_text(keyboard, wanted, ahead=self._ahead)
-
-    async def _select(self, match: ElementMatch, before: str, wanted: str) -> bool:
-        """Select the part of a field's text that is to change; False where a field does not let itself be told."""
-        first, last = changed(before, wanted)
-        return bool(await call_on(match, _SELECT, first, len(before) - last))
 
     async def _change(self, arguments: Mapping[str, Any], match: ElementMatch | None, element: Element | None) -> None:
         if not match or not element:

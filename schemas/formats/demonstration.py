@@ -50,6 +50,8 @@ class TurnStateSchema(StateSchema):
                            "nothing that is surely better takes its place", required=False)
     similarity = number("external video: SSIM of the screenshot that was taken and the frame at `video_time`, at half "
                         "size in grey", required=False, allow_none=True)
+    render_similarity = number("with `check --rendered`: SSIM of the screenshot and the rendered page, in grey, "
+                               "without secret fields", required=False)
     confidence = number("external video: how sure `video_time` is, from 0 to 1; below 0.5 is low", required=False)
 
 

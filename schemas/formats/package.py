@@ -128,6 +128,7 @@ class SnapshotSchema(Strict):
     device_pixel_ratio = number("device pixels per CSS pixel")
     animations = integer("animations that were running")
     scroll = nested(PointSchema, "scroll offsets")
+    rendered = string("as in StateSchema, of this frame group", validate=validate.OneOf(("partial",)), required=False)
 
 
 class ShownSchema(Strict):

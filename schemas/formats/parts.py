@@ -169,6 +169,9 @@ class StateSchema(Strict):
     scroll = nested(PointSchema, "scroll offsets of the top document")
     animations = integer("CSS and Web animations that were running: the picture is of one moment of theirs",
                          load_default=0, required=False)
+    rendered = string("`partial` where the page looked in a way that its DOM snapshot does not hold (docs/format.md, "
+                      "\"Appearance\"), so that its rendered page may look otherwise",
+                      validate=validate.OneOf(("partial",)), required=False)
     dom = digest("blob: the DOM snapshot, HTML with `data-demotape-uid` on every element", allow_none=True)
     elements = digest("blob: the element table, a JSON list", allow_none=True)
     screenshot = digest("blob: the screenshot, an image: BMP from the recorder; JPEG, PNG and WebP are read as well",

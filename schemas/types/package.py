@@ -63,6 +63,7 @@ class Snapshot(TypedDict):
     device_pixel_ratio: float
     animations: int
     scroll: Point
+    rendered: NotRequired[str]
 
 
 class Shown(TypedDict):

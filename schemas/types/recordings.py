@@ -62,6 +62,7 @@ class State(TypedDict):
     device_pixel_ratio: float
     scroll: Point
     animations: NotRequired[int]
+    rendered: NotRequired[str]
     dom: str | None
     elements: str | None
     screenshot: str | None
@@ -228,6 +229,7 @@ class TurnState(State):
     screenshot_taken: NotRequired[str | None]
     screenshot_late: NotRequired[bool]
     similarity: NotRequired[float | None]
+    render_similarity: NotRequired[float]
     confidence: NotRequired[float]
 
 

@@ -5,6 +5,7 @@ import pytest
 from tests.recorder.rendered_pages import test_animations as animations
 from tests.recorder.rendered_pages import test_nesting as nesting
 from tests.recorder.rendered_pages import test_scrolled as scrolled
+from tests.recorder.rendered_pages import test_state_of_scripts as state_of_scripts
 from tests.recorder.rendered_pages import test_top_layer as top_layer
 
 
@@ -30,3 +31,14 @@ def test_what_no_text_can_have_is_rendered_as_it_was(chrome, recording_browser, 
 def test_what_was_in_the_top_layer_is_there_in_the_rendered_page(chrome, recording_browser, site, opener, inside, kind):
     top_layer.test_what_was_in_the_top_layer_is_there_in_the_rendered_page(
         chrome, site, opener, inside, kind, recording_browser)
+
+
+# Of each kind of state one: the capture script is the same, but not where resources and texts of sheets come from.
+OF_SCRIPTS = ("rule-changed-in-place", "link-rule-changed", "link-alternate", "adopted-in-document-and-root",
+              "last-child-before-a-script", "custom-state-in-adopted-sheet", "manual-slots", "animation-ended",
+              "registered-property", "highlights", "sprites", "blob-picture", "indeterminate")
+
+
+@pytest.mark.parametrize("name", OF_SCRIPTS)
+def test_state_of_scripts_is_rendered(chrome, recording_browser, site, name):
+    state_of_scripts.test_a_rendered_page_looks_as_the_page_did(chrome, site, name, recording_browser)

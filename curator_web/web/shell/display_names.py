@@ -47,6 +47,7 @@ AWAY: Words = {"database": _l("database"), "storage": _l("storage"), "something"
 CHECKS: Words = {
     "broken-screenshot": _l("broken screenshot"), "late-screenshot": _l("late screenshot"),
     "unlike-page": _l("unlike page"), "half-loaded": _l("half loaded"), "not-in-video": _l("not in video"),
+    "rendered-differently": _l("rendered differently"),
     "unsure-in-video": _l("unsure in video"), "replaced-screenshot": _l("replaced screenshot"),
     "no-element": _l("no element"), "no-box": _l("no box"), "outside-viewport": _l("outside viewport"),
     "not-in-page": _l("not in page"), "empty-input": _l("empty input"), "idle-hover": _l("idle hover"),

@@ -26,7 +26,7 @@ from .lines import WriteOnce
 SCHEMA_VERSION = "ATIF-v1.8"
 _UNKNOWN = "unknown"
 _MEDIA = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
-_WORDS = Words("step", "intent", """One trajectory (ATIF 1.8) a demonstration: the instructor is the user, the navigator
+_WORDS = Words("turn", "intent", """One trajectory (ATIF 1.8) a demonstration: the instructor is the user, the navigator
 the agent, an action a tool call named as its intent, and the page before the next action its result. Paths of pictures
 and pages are relative to this folder. `llm_call_count` is 0 for steps of persons and scripts. `extra.redacted` marks
 arguments from which values were removed.""")

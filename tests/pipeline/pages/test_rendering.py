@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline.pages import allowed, rendering, restoring, style_sheets
+from pipeline.pages import allowed, markup, rendering, restoring, style_sheets
 from pipeline.pages.proof import UnsafePage, prove
 
 RESOURCES = {
@@ -37,14 +37,14 @@ def rendered(text: str) -> str:
 
 def sheet(text: str) -> str:
     """What is written for a style sheet."""
-    sheets = style_sheets.StyleSheets(Kept().data_uri, Kept().text, rendering._absolute)
+    sheets = style_sheets.StyleSheets(Kept().data_uri, Kept().text, markup.absolute)
     return sheets.rules(text, "http://site.example/")
 
 
 def body(text: str) -> str:
     """What is written for a piece of a page."""
     page = rendered(text)
-    return page[len(restoring.POLICY_ELEMENT):page.index("<style>html,body{scroll-behavior")]
+    return page[len(restoring.POLICY_ELEMENT + restoring.rules()):page.index("<script data-fragment")]
 
 
 @pytest.mark.parametrize(("captured", "shown"), [
@@ -62,8 +62,22 @@ def body(text: str) -> str:
     ("<svg><animate attributeName=href to=javascript:x></animate></svg>",
      '<svg><foreignObject data-demotape-whole=""><span data-demotape-tag="animate"></span></foreignObject></svg>'),
     ("<form action=http://c.example><button formaction=x>b</button></form>", "<form><button>b</button></form>"),
-    ("<script>x</script><noscript><img src=x></noscript>a<noembed><b></noembed>", "a"),
-    ("<base href=http://c.example><link rel=preload href=x>a", "a"),
+    ("<script>x</script><noscript><img src=x></noscript>a<noembed><b></noembed>",
+     '<script type="text/left-out"></script><noscript style="display:none!important"></noscript>a'
+     '<noembed style="display:none!important"></noembed>'),
+    ("<script id=a class=b src=x type=module onload=y>x</script>",
+     '<script id="a" class="b" type="text/left-out"></script>'),
+    ("<svg><script href=x></script><style>a</style></svg>",
+     '<svg><script type="text/left-out"></script><style>a</style></svg>'),
+    ("<base href=http://c.example><link rel=preload href=x id=a>a", '<link id="a">a'),
+    ("<link rel=stylesheet href=http://site.example/y.css title=t><style title=t data-demotape-sheet=off>a{}</style>",
+     '<style>b { c: d }</style><style data-demotape-sheet="off" media="not all"></style>'),
+    ("<link rel=stylesheet href=http://site.example/y.css data-demotape-rules='a{background:url(z)}'>",
+     '<style>a{background:url("data:image/png;base64,AAAA")}</style>'),
+    ("<p data-demotape-animated='width:url(http://c.example)'>t</p>",
+     '<p data-demotape-animated="width:url(&quot;data:image/png;base64,AAAA&quot;)">t</p>'),
+    ("<svg><style>a{width:attr(b type(<length>))} c<img</style></svg>",
+     "<svg><style>a{width:attr(b type(&lt;length&gt;))} c&lt; img</style></svg>"),
     ("<plaintext>a<b>", '<pre data-demotape-tag="plaintext">a&lt;b&gt;'),
     ("<x-foo variant=a onclick=b><foo bar=x>y</foo></x-foo>",
      '<x-foo variant="a"><span bar="x" data-demotape-tag="foo">y</span></x-foo>'),
@@ -91,6 +105,9 @@ def test_only_what_is_listed_stands_in_a_page(captured, shown):
     ("a{content:'url(x) </style>@import'}", r'a{content:"url\28 x) \3c /style>\40 import"}'),
     ("@media (width<=5px) and (1px < height){.w-\\[calc\\(1\\%\\)\\]{a:b}}",
      "@media (width<=5px) and (1px <  height){.w-\\[calc\\(1\\%\\)\\]{a:b}}"),
+    ("a{width:attr(b type(<length>))} <img src=x>", "a{width:attr(b type(<length>))} < img src=x>"),
+    ("x-a:state(on):not(:defined){}", 'x-a[data-demotape-states~="on"]/**/:not(:not([data-demotape-undefined])){}'),
+    ("a:--b{transition:--c 1s}", "a:--b{transition:--c 1s}"),
     ("a</**/b{}", "a< /**/b{}"), ("a/**/b{}", "a/**/b{}"), (r".\@x{}", r".\40 x{}"), ("&:hover{}", "&:hover{}"),
     ("@namespace svg url(http://www.w3.org/2000/svg);a{}", '@namespace svg "http://www.w3.org/2000/svg";a{}'),
     ("a{x:image-set('p.png' 1x, url(q.png) type('image/png'))}",

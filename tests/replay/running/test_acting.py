@@ -133,3 +133,30 @@ def test_an_element_is_dragged_to_another_by_a_string(run, tmp_path):
     asked, after = with_action(demonstration, recording, number, action)
     result = asyncio.run(running.run(recording, asked, tmp_path / "run", last=after))
     assert result.outcomes[-1].intent == "drag" and result.last == "same", result.outcomes[-1]
+
+
+TYPED = """<!DOCTYPE html><title>Typed</title><input id=same value=abc><input id=less value=abc>
+<input id=mail type=email value=abc><textarea id=area>abc</textarea><div id=free contenteditable>abc</div>
+<button>Send</button><p id=out></p><script>
+document.querySelector("button").onclick = () => document.getElementById("out").textContent =
+  [...document.querySelectorAll("input, textarea, div")].map((field) => field.value ?? field.textContent).join();
+</script>"""
+TEXTS = {"same": "abc", "less": "ab", "mail": "abc", "area": "abc", "free": "abc"}
+
+
+def test_a_text_typed_over_the_same_text_ends_as_it_was(recording_browser, site, tmp_path):
+    site.pages["/"] = TYPED
+
+    async def user_actions(page):
+        for field, text in TEXTS.items():
+            await page.click(f"#{field}")
+            await page.keyboard.press("Control+a")
+            await page.keyboard.type(text)
+        await page.click("button")
+        await page.wait_for_function("document.getElementById('out').textContent")
+
+    recorded = recording_browser.record(user_actions, url=site.origin + "/", keep={"replayable": True})
+    demonstration, _ = refresh(recorded.recording.layout.root)
+    result = asyncio.run(running.run(recorded.recording, demonstration, tmp_path / "run"))
+    assert [(each.intent, each.verdict) for each in result.outcomes if each.verdict != "same"] == []
+    assert result.last == "same"

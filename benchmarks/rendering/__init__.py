@@ -1,0 +1,1 @@
+"""Do rendered pages look as the recorded ones did, whatever holds their appearance?"""
