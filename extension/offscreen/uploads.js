@@ -13,13 +13,15 @@ class Unreachable extends Error {}
 export class Uploads {
   #store;
   #onChange;
+  #finished;
   #queue = [];
   #working = false;
   #changed = Promise.resolve(); // changes of the account come one after the other, and who asks for it waits for them
 
-  /** `store` is a promise; `onChange` is called when something is to be shown. */
-  constructor(store, onChange) {
+  /** `store` is a promise; `onChange` is called when something is to be shown; `finished` waits until a recording is written. */
+  constructor(store, onChange, finished) {
     this.#store = store;
+    this.#finished = finished;
     this.#onChange = onChange;
   }
 
@@ -141,6 +143,7 @@ export class Uploads {
   }
 
   async #send(id) {
+    await this.#finished(id);
     const store = await this.#store, account = await store.setting("account");
     if (!account) throw new Error("Sign in to the review app first.");
     const packing = await Packing.of(store, id), digests = [];

@@ -34,11 +34,11 @@ function showProjects(part, account) {
 }
 
 function item(facts, account, ask) {
-  const { id, task, started_at, ended_at, status, sent, bytes } = facts;
+  const { id, task, started_at, ended_at, sent, bytes, finishing } = facts;
   const when = new Date(started_at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   const lasted = ended_at ? `, ${clock(ended_at - started_at)}` : "";
   const size = bytes ? `, ${(bytes / 1e6).toFixed(1)} MB` : "";
-  const line = create("p", { className: "facts" }, `${when}${lasted}${size} `, ...tag(status, sent));
+  const line = create("p", { className: "facts" }, `${when}${lasted}${size} `, ...tag(facts));
   const row = create("div", { className: "row" });
   const button = (word, action, style = "") => {
     const element = create("button", { type: "button", className: `button ${style}`, textContent: word });
@@ -53,15 +53,16 @@ function item(facts, account, ask) {
   if (sent?.state === "sending") entry.append(create("progress", { max: sent.chunks, value: sent.done, ariaLabel: "Sent so far" }));
   if (sent?.error) entry.append(create("p", { className: "why" }, sent.error));
   if (sent?.notice) entry.append(create("p", { className: "notice warn" }, sent.notice));
+  if (finishing) entry.append(create("progress", { ariaLabel: "Being finished" }));
   entry.append(row);
   return entry;
 }
 
-function tag(status, sent) {
+function tag({ status, sent, finishing }) {
   const [word, style] = {
     imported: ["sent", "good"], sending: [`sending ${Math.floor((100 * sent?.done) / sent?.chunks)} %`, "warn"],
     queued: ["will be sent", "warn"], waiting: ["waits for the network", "warn"], failed: ["refused", "bad"],
-  }[sent?.state] ?? (status === "recording" ? ["cut off", "warn"] : []);
+  }[sent?.state] ?? (finishing ? ["being finished", "warn"] : status === "interrupted" ? ["interrupted", "warn"] : []);
   return word ? [create("span", { className: `tag ${style}` }, word)] : [];
 }
 

@@ -144,7 +144,7 @@ def test_a_killed_browser_loses_nothing_that_was_acknowledged(recording_browser,
             return acknowledged, told
 
     acknowledged, told = recording_browser.run(work())
-    assert "Survive" in told and "cut off" in told
+    assert "Survive" in told and "interrupted" in told
     numbers = [line["n"] for line in lines_of(package)]
     assert numbers == list(range(1, len(numbers) + 1)) and len(numbers) >= acknowledged > 20
     session = Chrome(recording_browser.runner, None, None, tmp_path).read(package, tmp_path / "rec")

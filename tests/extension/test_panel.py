@@ -247,7 +247,8 @@ COUNT_STILLS = """() => { const take = chrome.tabs.captureVisibleTab.bind(chrome
 
 
 def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser, site, tmp_path):
-    """Without the click on the toolbar: stills, with their true times, and the panel asks for the click."""
+    """Without the click on the toolbar: stills with their times, good where the page did not change; the panel asks for
+    the click."""
     site.pages["/"] = FLIP
 
     async def work():
@@ -276,8 +277,10 @@ def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser
     before = 0.0
     for number, turn in enumerate(clicks):
         state = turn["state"]
-        assert state["stale"] and before < state["screenshot_time"] <= turn["timestamp"]
+        assert state.get("stale_because") in ("still", None) and before < state["screenshot_time"] <= turn["timestamp"]
         before = turn["timestamp"]
         blue, _, red = cv2.imdecode(np.frombuffer(session.recording.blob(state["screenshot"]), np.uint8), 1)[300, 400]
         assert (blue > red) == bool(number % 2)
+    # The page was unchanged from before the still until the click, which a person takes their time for.
+    assert sum(turn["state"]["screenshot_status"] == "good" for turn in clicks) >= 3
     assert verify(tmp_path / "rec") == []
