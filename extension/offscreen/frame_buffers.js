@@ -1,6 +1,6 @@
 // Memory of frames, used again and again: at 30 frames a second new memory would be collected too late, by gigabytes.
 
-const MAX_FREE = 4; // free buffers that are kept, of the size that was used last
+const MAX_FREE = 2; // free buffers that are kept, of the size that was used last
 
 let free = [];
 

@@ -1,12 +1,15 @@
 // The offscreen document: stores a recording while it is made, packs it and sends it. It is the offscreen document, so
 // it lives on when Chrome stops the service worker. Pages talk to it by ports, the service worker by messages.
+import { ownerOf, ownershipOf } from "./ownership.js";
 import { Packing } from "./packing.js";
+import { Retention } from "./retention.js";
 import { Session } from "./session.js";
 import { openStore } from "./store.js";
 import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
 
 const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the offscreen document is closed
+const EXPIRY_INTERVAL_MS = 3_600_000; // between looks for sent recordings that are stored long enough
 const MAX_ATTEMPTS = 5; // how often the service worker is asked again when it was stopped meanwhile
 
 const opening = openStore();
@@ -15,6 +18,7 @@ const panels = new Set();
 let leaving = 0;
 const session = new Session(store, { ask, tell: notify, onStored: () => notifyStored() });
 const uploads = new Uploads(store, () => notifyStored(), (id) => session.finished(id));
+const retention = new Retention(store, () => notifyStored());
 opening.then(({ interrupted }) => session.noteInterrupted(interrupted));
 
 function notify(news) {
@@ -55,7 +59,8 @@ const TASKS = {
   async start({ task, window, provenance }) {
     const id = newId(), started_at = clock();
     const browser = await browserName(), version = await ask("version");
-    const facts = { id, task, started_at, provenance, ended: false, status: "recording", sent: null };
+    const owner = ownerOf(await uploads.account());
+    const facts = { id, task, started_at, provenance, owner, ended: false, status: "recording", sent: null };
     await session.start(facts, window, { id, task, started_at, user_agent: navigator.userAgent, browser, version });
     return { id };
   },
@@ -82,22 +87,31 @@ const TASKS = {
   },
 
   /** The recordings that wait on this computer. */
-  kept: () => storedRecordings(),
+  kept: async () => (await storedRecordings()).kept,
 
   /** The package of a recording, as an address that can be downloaded from. */
   async pack({ id }) {
     await session.finished(id);
+    await refuseForeign(id);
     const packing = await Packing.of(await store, id);
     return { url: URL.createObjectURL(await packing.blob()), name: `${id}.zip` };
   },
 
   async discard({ id }) {
     await session.finished(id);
+    await refuseForeign(id);
     if (session.recording?.facts.id === id) throw new Error("This recording is in progress.");
     await (await store).remove(id);
     await notifyStored();
   },
 
+  /** Discard what the account, or nobody, has sent. */
+  async discardSent() {
+    const account = await uploads.account();
+    await retention.discardSent((facts) => ownershipOf(facts, account) !== "other");
+  },
+
+  keepSent: (choice) => retention.choose(choice),
   signIn: (account) => uploads.signIn(account),
   nextTask: () => uploads.nextTask(),
   giveBack: (said) => uploads.giveBack(said),
@@ -106,12 +120,22 @@ const TASKS = {
   upload: ({ id }) => uploads.begin(id),
 };
 
-const storedRecordings = async () =>
-  (await (await store).recordings()).filter(({ id }) => id !== session.recording?.facts.id)
-    .map((facts) => ({ ...facts, finishing: session.isFinishing(facts.id) }));
+/** The stored recordings of the account and of nobody; of other accounts only how many there are. */
+async function storedRecordings() {
+  const account = await uploads.account(), all = await (await store).recordings();
+  const stored = all.filter(({ id }) => id !== session.recording?.facts.id)
+    .map((facts) => ({ ...facts, finishing: session.isFinishing(facts.id), ownership: ownershipOf(facts, account) }));
+  const own = stored.filter(({ ownership }) => ownership !== "other");
+  return { kept: own, others: stored.length - own.length, account, days: await retention.days() };
+}
+
+async function refuseForeign(id) {
+  const facts = await (await store).recording(id);
+  if (facts && ownershipOf(facts, await uploads.account()) === "other") throw new Error("This recording belongs to another account.");
+}
 
 async function notifyStored() {
-  notify({ kept: await storedRecordings(), account: await uploads.account() });
+  notify(await storedRecordings());
 }
 
 // Who talks to the offscreen document.
@@ -172,4 +196,6 @@ function scheduleClosing() {
 }
 
 uploads.resume();
+retention.discardExpired();
+setInterval(() => retention.discardExpired(), EXPIRY_INTERVAL_MS);
 scheduleClosing();

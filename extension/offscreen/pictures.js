@@ -6,6 +6,8 @@ import { sleep } from "../sleep.js";
 const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
 const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
 const FRAMES = 30; // a second
+const LARGE_PIXELS = 1920 * 1080; // of a frame, above which fewer are requested
+const LARGE_FRAMES = 12; // a second
 const FIRST = 1000; // ms that a first picture may take
 const MAX_ATTEMPTS = 10, RETRY_INTERVAL_MS = 50; // ms
 
@@ -60,7 +62,8 @@ export class Pictures {
   #film(tab) {
     const stream = this.#streams.get(tab);
     if (!stream) return;
-    const [source] = stream.getVideoTracks(), track = source.clone();
+    const [source] = stream.getVideoTracks(), track = source.clone(), { width = 0, height = 0 } = source.getSettings();
+    if (width * height > LARGE_PIXELS) track.applyConstraints({ frameRate: { max: LARGE_FRAMES } }).catch(() => {});
     const { readable } = new MediaStreamTrackProcessor({ track });
     this.#order("follow", { tab, readable }, [readable]);
     this.#tracks.get(tab)?.stop();

@@ -105,7 +105,8 @@ export function shown(copy, timestamp = 0, colorSpace = colours ?? likelyColours
 }
 
 const pictureCanvas = new OffscreenCanvas(1, 1), thumbnailCanvas = new OffscreenCanvas(1, 1); // used for every picture
-let pixels = null; // of the last picture, used for the next one
+const STRIP_ROWS = 256; // rows that are converted at a time
+let strip = null; // memory of such rows, used again
 const RGBA = { format: "RGBA", colorSpace: "srgb" };
 
 /**
@@ -117,9 +118,12 @@ async function drawn(copy) {
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }), frame = shown(copy);
   if (frame.allocationSize(/** @type {any} */ (RGBA)) === width * height * RGBA.format.length) {
-    if (pixels?.width !== width || pixels.height !== height) pixels = new ImageData(width, height);
-    await frame.copyTo(pixels.data, /** @type {any} */ (RGBA));
-    context.putImageData(pixels, 0, 0);
+    for (let y = 0; y < height; y += STRIP_ROWS) {
+      const rows = Math.min(STRIP_ROWS, height - y);
+      if (strip?.width !== width || strip.height !== rows) strip = new ImageData(width, rows);
+      await frame.copyTo(strip.data, /** @type {any} */ ({ ...RGBA, rect: { x: 0, y, width, height: rows } }));
+      context.putImageData(strip, 0, y);
+    }
   } else context.drawImage(frame, 0, 0); // before Chrome 127
   frame.close();
   return canvas;

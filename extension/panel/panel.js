@@ -1,7 +1,7 @@
 // The side panel: shows the state of the offscreen document and forwards the person's commands. It may be closed at any
 // time.
-import { showRecordings } from "./stored_recordings.js";
-import { askOnce, provenance } from "./provenance.js";
+import { showRecordings, watchRetention } from "./stored_recordings.js";
+import { askOnce, provenance, useAccount } from "./provenance.js";
 import { forgetTask, taskGiven, watchTask } from "./task.js";
 
 const { clock, fill } = globalThis.demotapeLines;
@@ -79,7 +79,10 @@ const NEWS = {
   withheld: (withheld) => (part["click-me"].hidden = !withheld || !current || current.paused),
   unreadable: (unreadable) => (part["cannot-read"].hidden = !unreadable || !current),
   problem: show,
-  kept: (kept, { account }) => showRecordings(part, kept, account, { ask: quietly }),
+  kept: (kept, { account, others, days }) => {
+    useAccount(part, account);
+    showRecordings(part, kept, account, { others, days, ask: quietly });
+  },
 };
 
 function take(said) {
@@ -196,6 +199,7 @@ part.stop.addEventListener("click", async () => {
   part.task.value = "";
   forgetTask(part);
 });
+watchRetention(part, quietly);
 part.dismiss.addEventListener("click", () => quietly("dismiss"));
 part.chat.addEventListener("submit", async (event) => {
   event.preventDefault();

@@ -284,3 +284,32 @@ def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser
     # The page was unchanged from before the still until the click, which a person takes their time for.
     assert sum(turn["state"]["screenshot_status"] == "good" for turn in clicks) >= 3
     assert verify(tmp_path / "rec") == []
+
+
+COUNT_STREAMS = """() => { globalThis.requests = 0;
+  const get = chrome.tabCapture.getMediaStreamId.bind(chrome.tabCapture);
+  chrome.tabCapture.getMediaStreamId = async (...given) => { requests += 1; return get(...given) } }"""
+
+
+def test_a_key_of_the_browser_requests_the_stream_that_it_permits(recording_browser, site, tmp_path):
+    site.pages["/"] = FLIP
+
+    async def work():
+        async with async_playwright() as playwright:
+            context = await browsers.launch(playwright, tmp_path / "profile", streams=False)
+            async with browsers.Panel(context) as panel:
+                page = await context.new_page()
+                await page.goto(site.origin + "/")
+                worker = await browsers.service_worker(context)
+                await panel.ask("start", task="", window=await panel.window_of(page))
+                await panel.page.locator("#click-me").wait_for()
+                await worker.evaluate(COUNT_STREAMS)
+                for count, command in enumerate(("undo", "pause", "pause"), 1):
+                    await worker.evaluate(
+                        "async ([command, url]) => { const [tab] = await chrome.tabs.query({url});"
+                        " chrome.commands.onCommand.dispatch(command, tab) }", [command, site.origin + "/"])
+                    await wait_until_async(partial(worker.evaluate, f"requests >= {count}"), what="a request")
+                await panel.ask("stop")
+            await context.close()
+
+    recording_browser.run(work())
