@@ -188,7 +188,8 @@ const TASKS = {
   /** The tab that the person sees in a window. */
   async shown({ window }) {
     const [tab] = await chrome.tabs.query({ windowId: window, active: true });
-    return { ...factsOf(tab), zoom: await chrome.tabs.getZoom(tab.id) };
+    const frame = await chrome.webNavigation.getFrame({ tabId: tab.id, frameId: 0 }).catch(() => null);
+    return { ...factsOf(tab), url: tab.url || frame?.url || "", zoom: await chrome.tabs.getZoom(tab.id) };
   },
 
   stream: ({ chromeTab }) => chrome.tabCapture.getMediaStreamId({ targetTabId: chromeTab }),

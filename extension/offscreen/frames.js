@@ -227,9 +227,10 @@ const ORDERS = {
     tabOf(tab).add({ copy: await decoded(blob), from, time, came: time });
   },
   /** What is reported of a tab's documents. */
-  display({ tab, change, document, time, readable }) {
+  display({ tab, change, document, time, readable, blank }) {
     const { periods } = tabOf(tab);
-    if (change === "commit") periods.commit(document, time);
+    if (change === "begin") periods.begin();
+    if (change === "commit") periods.commit(document, time, blank);
     if (change === "connect") periods.connect(document, time, readable);
     if (change === "leave") periods.leave(time);
     if (change === "stay") periods.stay();

@@ -145,7 +145,7 @@ export class Pictures {
 
   onDocument = (tab, tells) => this.#order("document", { tab, tells });
 
-  /** What is reported of a tab's documents: `commit`, `connect`, `paint`, `leave`, `stay` of ReadablePeriods. */
+  /** What is reported of a tab's documents: `begin`, `commit`, `connect`, `paint`, `leave`, `stay` of ReadablePeriods. */
   onDisplay = (tab, change, fields) => this.#order("display", { tab, change, ...fields });
 
   onSecrets = (tab, boxes, { width, height }, time) => this.#order("secrets", { tab, boxes, width, height, time });

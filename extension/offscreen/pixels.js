@@ -113,7 +113,7 @@ const RGBA = { format: "RGBA", colorSpace: "srgb" };
  * The copy on a canvas of its size. The frame is converted in memory: one that is drawn leaves as much shared memory
  * behind as it has pixels, until garbage is collected.
  */
-async function drawn(copy) {
+export async function drawn(copy) {
   const { width, height } = copy, canvas = pictureCanvas;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
   const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }), frame = shown(copy);

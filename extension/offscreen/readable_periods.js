@@ -13,13 +13,18 @@ export class ReadablePeriods {
   #scripted = new Map(); // document -> { readable, painted }: its capture script has connected
   #verifiedUntil = -Infinity;
 
-  /** A document took the place of the one before. */
-  commit(document, time) {
+  /** The tab is new and shows nothing: what comes next need not be painted first. */
+  begin() {
+    this.#current.blank = this.#current.document === null;
+  }
+
+  /** A document took the place of the one before; `blank`: it is an empty one. */
+  commit(document, time, blank = false) {
     const current = this.#current;
     if (document === current.document) return void this.#moveCommit(time);
     if (time < current.since) return this.#insertCommit(document, time);
     this.#replace(document, time);
-    this.#current.committed = true;
+    Object.assign(this.#current, { committed: true, blank: blank && current.blank });
     return undefined;
   }
 
@@ -85,7 +90,7 @@ export class ReadablePeriods {
   #replace(document, time) {
     const from = this.#startOfCurrent(), until = Math.min(time, this.#current.until);
     if (from !== null && from < until) this.#closed = [...this.#closed.slice(1 - MAX_PERIODS), { from, until }];
-    this.#current = newDocument(document, time, from !== null && until >= time);
+    this.#current = newDocument(document, time, this.#current.blank || (from !== null && until >= time));
     const { painted = null } = this.#scripted.get(document) ?? {};
     if (painted !== null && painted >= time) this.#current.painted = painted;
   }
@@ -110,4 +115,4 @@ export class ReadablePeriods {
 
 /** `follows`: a readable document was shown right before; its frames until then belong to no other page. */
 const newDocument = (document, since, follows) =>
-  ({ document, since, follows, committed: false, painted: null, until: Infinity });
+  ({ document, since, follows, committed: false, blank: false, painted: null, until: Infinity });

@@ -79,6 +79,7 @@ export class Recording {
       this.pictures.want(opener ?? before, line, clock());
       this.feed.addEvent(line, { time: this.elapsed, type: "tabcreate", tab: number, gesture: null, target: null, data: { tab: number } });
     }
+    if (tab.isNew || tab.url === "about:blank") this.pictures.onDisplay(number, "begin", {});
     this.pictures.follow(number, tab);
     this.access.check(number);
     return number;
@@ -228,7 +229,7 @@ export class Recording {
   onNews(news) {
     const { kind, chromeTab } = news;
     if (this.ended) return;
-    if (kind === "created") return void (this.tabs.belongs(news) && this.addTab(news));
+    if (kind === "created") return void (this.tabs.belongs(news) && this.addTab({ ...news, isNew: true }));
     if (kind === "invoked") return this.#onInvoked(news);
     if (kind === "attached") return void this.#onAttached(news);
     if (kind === "shown" && this.tabs.inScope(news)) return void this.#onShown(news);
@@ -288,7 +289,8 @@ export class Recording {
     const { transition, started } = this.navigations.finish(number, news);
     if (!news.sameDocument) {
       this.access.check(number);
-      this.pictures.onDisplay(number, "commit", { document: news.document, time: news.committed });
+      this.pictures.onDisplay(number, "commit",
+        { document: news.document, time: news.committed, blank: news.url === "about:blank" });
       this.#onDocument(number, news.document, news.url, news.committed);
       this.#onActivated(news.document);
       this.pictures.follow(number, news);

@@ -1,5 +1,6 @@
 // The side panel: shows the state of the offscreen document and forwards the person's commands. It may be closed at any
 // time.
+import { noteAgreement, useAgreement } from "./agreement.js";
 import { showRecordings, watchRetention } from "./stored_recordings.js";
 import { askOnce, provenance, useAccount } from "./provenance.js";
 import { forgetTask, taskGiven, watchTask } from "./task.js";
@@ -81,6 +82,7 @@ const NEWS = {
   problem: show,
   kept: (kept, { account, others, days }) => {
     useAccount(part, account);
+    useAgreement(part, account);
     showRecordings(part, kept, account, { others, days, ask: quietly });
   },
 };
@@ -185,6 +187,7 @@ part.begin.addEventListener("submit", async (event) => {
   event.preventDefault();
   part.start.disabled = true;
   const window = given || (await chrome.windows.getCurrent()).id;
+  noteAgreement(part);
   const task = part.task.value.trim();
   const continued = ending?.task_id && ending.task === task ? { task_id: ending.task_id } : {};
   await quietly("start", { task, window, provenance: { ...provenance(), ...continued, ...taskGiven(part) } });
@@ -235,6 +238,13 @@ addEventListener("keydown", (event) => {
   if (!event.repeat) button.click();
 });
 askOnce(part);
+useAgreement(part, null);
+part.version.textContent = chrome.runtime.getManifest().version;
+part.report.addEventListener("click", async () => {
+  const { phase = "idle" } = ending ?? {};
+  await navigator.clipboard.writeText(`demotape ${part.version.textContent}, ${navigator.userAgent}, state: ${phase}`);
+  part["report-done"].hidden = false;
+});
 setInterval(() => {
   if (current && performance.now() - reportedAt > SILENCE_TIMEOUT_MS) showPhase("silent");
   else if (current && !current.paused) part.clock.textContent = clock((performance.now() - zero) / 1000);

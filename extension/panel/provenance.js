@@ -1,15 +1,17 @@
 // Consent to publication and licence: asked once, and stored in every recording.
 
+import { keyOf } from "./account_keys.js";
+
 const ANSWERS = { yes: true, no: false };
 const NAME = /^[\p{L}\p{N}_ .,+:/()-]{1,100}$/u; // what recordings take as a licence (schemas/formats/recording.py)
 
-let key = "provenance"; // where the answer of who is signed in is stored; of nobody at first
+let key = keyOf("provenance", null); // where the answer of who is signed in is stored; of nobody at first
 const read = () => JSON.parse(localStorage.getItem(key) ?? "null");
 
 /** Answers belong to an account, or to nobody: ask who signs in for the first time. */
 export function useAccount(part, account) {
   const before = key;
-  key = account ? `provenance ${account.server} ${account.name}` : "provenance";
+  key = keyOf("provenance", account);
   if (key !== before) fillIn(part);
 }
 

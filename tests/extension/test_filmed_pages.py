@@ -1,6 +1,7 @@
 """Only pages that the extension may read are filmed: no picture and no frame of the video shows any other page."""
 
 import asyncio
+from functools import partial
 
 import av
 import cv2
@@ -12,6 +13,8 @@ from pipeline.verify import verify
 from tests.support import chrome as browsers
 from tests.support.samples.sessions import painted
 from tests.support.waiting import wait_until_async
+
+from .test_panel import COUNT_STILLS
 
 GREEN, BLUE = (0, 170, 0), (0, 0, 200)
 MIN_OTHER_PIXELS = 0.5  # share of a picture that is neither page's colour, from which it shows another page
@@ -61,6 +64,8 @@ def test_no_picture_shows_a_page_that_the_extension_may_not_read(recording_brows
             context = await browsers.launch(playwright, tmp_path / "profile", streams=streams)
             async with browsers.Panel(context) as panel:
                 page = await context.new_page()
+                worker = await browsers.service_worker(context)
+                await worker.evaluate(COUNT_STILLS)
                 await page.goto(site.origin + "/")
                 started = await panel.ask("start", task="", window=await panel.window_of(page))
 
@@ -76,8 +81,10 @@ def test_no_picture_shows_a_page_that_the_extension_may_not_read(recording_brows
                 await page.goto(site.origin + "/two")
                 await painted(page)
                 for _ in range(4):
+                    enough = 0 if streams else await worker.evaluate("stills") + 2  # one may be on its way
+                    await wait_until_async(partial(worker.evaluate, f"stills >= {enough}"), what="stills")
                     await page.locator("#b").click()
-                    await asyncio.sleep(0.4)
+                    await asyncio.sleep(0.4)  # in which a frame comes
                 await panel.ask("stop")
                 await panel.package(started["id"], tmp_path / "p.zip")
             await context.close()

@@ -262,6 +262,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await view.locator("#given").wait_for()
         assert await view.locator("#task").input_value() == "Find lamps"
         assert await view.locator("#given-answer").is_hidden()
+        await view.locator("#agree").check()  # each account agrees once
         await view.locator("#start").click()
         await view.locator("#state", has_text=re.compile("^Recording$")).wait_for()
         await page.locator("#b").click()

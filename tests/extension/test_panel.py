@@ -152,7 +152,7 @@ def test_consent_and_licence_are_asked_once_and_told_with_every_recording(chrome
         seen.append(await view.locator("#publishing").get_attribute("open"))
         seen.append(await view.locator("#license").input_value())
         await record(page, view)
-        await view.evaluate("localStorage.clear()")
+        await view.evaluate("localStorage.removeItem('provenance')")
 
     told = [read(chrome, panel(work)).recording.manifest["provenance"] for work in (first, answers, later)]
     assert told == [{"actor": "person"}, *2 * [{"actor": "person", "consent": True, "license": "CC-BY-4.0"}]]
@@ -313,3 +313,28 @@ def test_a_key_of_the_browser_requests_the_stream_that_it_permits(recording_brow
             await context.close()
 
     recording_browser.run(work())
+
+
+def test_the_first_recording_needs_the_agreement_to_what_is_collected(chrome, panel):
+    async def user_actions(page, view):
+        await view.evaluate("localStorage.removeItem('agreed')")
+        await view.reload()
+        await view.locator("#start").click()
+        await view.locator("#agree:invalid").wait_for()
+        assert await view.evaluate("chrome.action.getBadgeText({})") == ""
+        async with chrome.context.expect_page() as opened:
+            await view.locator("#agreement a").click()
+        policy = await opened.value
+        await policy.locator("h2", has_text="How long, and how to delete it").wait_for()
+        await policy.close()
+        await view.locator("#agree").check()
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await view.locator("#stop").click()
+        await view.locator("#begin").wait_for()
+        assert await view.locator("#agreement").is_hidden()
+        await view.reload()
+        await view.locator("#version", has_text=re.compile(r"^\d+\.\d+")).wait_for(state="attached")
+        assert await view.locator("#agreement").is_hidden()
+
+    panel(user_actions)

@@ -71,6 +71,7 @@ class Panel:
             await worker.evaluate("chrome.windows.create({url: 'panel/panel.html', focused: false})")
         self.page: Page = await opened.value
         await self.page.wait_for_load_state()
+        await self.page.evaluate("localStorage.setItem('agreed', 'by a test')")  # for those that start in the panel
         return self
 
     async def __aexit__(self, *_) -> None:
