@@ -181,7 +181,8 @@ function toVideo(tab, all = false) {
 async function compare(tab) {
   const newest = tab.ring.findLast((entry) => entry.time === undefined); // of the stream
   if (!newest || coloursKnown || truth?.tab !== tab.number || now() > truth.until) return;
-  if (!(await tab.use(newest, () => learnColours(newest.copy, truth.blob))) || coloursKnown) return;
+  const { blob } = truth;
+  if (!(await tab.use(newest, () => inTurn(newest, () => learnColours(newest.copy, blob)))) || coloursKnown) return;
   coloursKnown = true;
   postMessage({ coloursKnown });
 }

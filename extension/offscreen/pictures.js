@@ -4,6 +4,7 @@ import { clock } from "./journal.js";
 import { sleep } from "../sleep.js";
 
 const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
+const MAX_COMPARE_INTERVAL_MS = 20_000; // between two comparisons of colours, on a page where they cannot be distinguished
 const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
 const FRAMES = 30; // a second
 const LARGE_PIXELS = 1920 * 1080; // of a frame, above which fewer are requested
@@ -21,6 +22,7 @@ export class Pictures {
   #halted = false;
   #coloursKnown = false;
   #stillAt = -Infinity;
+  #compareInterval = STILL_EVERY;
   /** @type {Promise<void>} */
   #comparing = Promise.resolve();
   /** @type {PromiseWithResolvers<void>} */
@@ -72,8 +74,11 @@ export class Pictures {
 
   /** Look once with Chrome's own eyes at what is shown, to learn how to read the colours of frames. */
   learnColours() {
-    const due = performance.now() - this.#stillAt >= STILL_EVERY;
-    if (!this.#coloursKnown && this.#streams.get(this.shown) && due) this.#comparing = this.#compare();
+    const due = performance.now() - this.#stillAt >= this.#compareInterval;
+    if (!this.#coloursKnown && this.#streams.get(this.shown) && due) {
+      this.#compareInterval = Math.min(MAX_COMPARE_INTERVAL_MS, this.#compareInterval * 2); // a page may have no colours
+      this.#comparing = this.#compare();
+    }
     return this.#comparing;
   }
 
@@ -143,7 +148,10 @@ export class Pictures {
     this.recording.tell({ withheld: this.withheld });
   }
 
-  onDocument = (tab, tells) => this.#order("document", { tab, tells });
+  onDocument(tab, tells) {
+    this.#compareInterval = STILL_EVERY;
+    this.#order("document", { tab, tells });
+  }
 
   /** What is reported of a tab's documents: `begin`, `commit`, `connect`, `paint`, `leave`, `stay` of ReadablePeriods. */
   onDisplay = (tab, change, fields) => this.#order("display", { tab, change, ...fields });

@@ -79,19 +79,23 @@ export async function learnColours(copy, blob) {
   const picture = await createImageBitmap(blob);
   const truth = smallOf(picture);
   picture.close();
-  const [declared, other] = [copy.colorSpace, BT601].map((colorSpace) => {
-    const frame = shown({ ...copy, colorSpace }, 0, colorSpace), small = smallOf(frame);
-    frame.close();
-    return small.reduce((sum, value, index) => sum + Math.abs(value - truth[index]), 0);
-  });
+  const differences = [];
+  for (const colorSpace of [copy.colorSpace, BT601]) {
+    const small = smallOf(await drawn({ ...copy, colorSpace }, colorSpace));
+    differences.push(small.reduce((sum, value, index) => sum + Math.abs(value - truth[index]), 0));
+  }
+  const [declared, other] = differences;
   if (Math.abs(declared - other) < TELLING || Math.min(declared, other) > UNLIKE) return false;
   colours = other < declared ? BT601 : copy.colorSpace;
   return true;
 }
 
+const smallCanvas = new OffscreenCanvas(1, 1);
+
 function smallOf(image) {
   const { width, height } = COMPARED;
-  const context = new OffscreenCanvas(width, height).getContext("2d", { alpha: false, willReadFrequently: true });
+  if (smallCanvas.width !== width) Object.assign(smallCanvas, { width, height });
+  const context = smallCanvas.getContext("2d", { alpha: false, willReadFrequently: true });
   context.drawImage(image, 0, 0, width, height);
   return context.getImageData(0, 0, width, height).data;
 }
@@ -113,10 +117,10 @@ const RGBA = { format: "RGBA", colorSpace: "srgb" };
  * The copy on a canvas of its size. The frame is converted in memory: one that is drawn leaves as much shared memory
  * behind as it has pixels, until garbage is collected.
  */
-export async function drawn(copy) {
+export async function drawn(copy, colorSpace = undefined) {
   const { width, height } = copy, canvas = pictureCanvas;
   if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
-  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }), frame = shown(copy);
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }), frame = shown(copy, 0, colorSpace);
   if (frame.allocationSize(/** @type {any} */ (RGBA)) === width * height * RGBA.format.length) {
     for (let y = 0; y < height; y += STRIP_ROWS) {
       const rows = Math.min(STRIP_ROWS, height - y);

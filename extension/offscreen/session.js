@@ -14,6 +14,7 @@ const FIRST_MESSAGE_TIMEOUT_MS = 1000; // that a page has to report what it show
 export class Session {
   recording = null; // in progress
   #phase = "idle";
+  #isStarting = false;
   #ending = null; // how the last recording ended: { phase, task, task_id, full }; until the person has seen it
   #finishing = new Map(); // id -> { facts, done }: stopped, not written completely
   #statusPort = null;
@@ -92,8 +93,18 @@ export class Session {
     else if (phase !== "idle") this.ask("watch").catch(() => {});
   }
 
+  /** Start a recording; `beginLine` is the first line of its journal. */
   async start(facts, window, beginLine) {
-    if (this.recording) throw new Error("A recording is already in progress.");
+    if (this.recording || this.#isStarting) throw new Error("A recording is already in progress.");
+    this.#isStarting = true;
+    try {
+      await this.#begin(facts, window, beginLine);
+    } finally {
+      this.#isStarting = false;
+    }
+  }
+
+  async #begin(facts, window, beginLine) {
     const store = await this.store;
     this.#phase = "starting";
     await this.#saveFacts(store, facts);

@@ -79,6 +79,7 @@ def test_no_picture_shows_a_page_that_the_extension_may_not_read(recording_brows
                     await page.mouse.click(300, 300)
                     await asyncio.sleep(0.25)  # in which frames and stills of it may be taken
                 await page.goto(site.origin + "/two")
+                await page.bring_to_front()  # the settings open another tab where they are pressed
                 await painted(page)
                 for _ in range(4):
                     enough = 0 if streams else await worker.evaluate("stills") + 2  # one may be on its way
