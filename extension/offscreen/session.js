@@ -7,6 +7,7 @@ import { sleep } from "../sleep.js";
 const BEAT_INTERVAL_MS = 1000; // between two reports to the toolbar and the panels
 const WRITE_TIMEOUT_MS = 4000; // that a line may wait for the disk until the recording is shown as delayed
 const STOP_TIMEOUT_MS = 2500; // after which Stop is answered, while the rest is finished in the background
+const SAVE_TIMEOUT_MS = 5000; // that the facts of a new recording may take to be written
 const SIGN_TIMEOUT_MS = 500; // that the toolbar may take until the panel shows the same
 const EMPTY_TIMEOUT_MS = 1000; // without any recorded tab, after which the recording ends
 const FIRST_MESSAGE_TIMEOUT_MS = 1000; // that a page has to report what it shows, before the recording is said to have begun
@@ -131,7 +132,8 @@ export class Session {
       await markInterrupted(store, facts.id); // what could not be marked when the disk was full
     };
     try {
-      await save().catch(() => store.reopen().then(save));
+      const late = sleep(SAVE_TIMEOUT_MS).then(() => Promise.reject(new Error("The disk does not respond.")));
+      await Promise.race([save().catch(() => store.reopen().then(save)), late]);
     } catch (error) {
       if (isFull(error) || this.#ending?.full) throw new Error("The disk is full. Discard recordings or free space, then start again.");
       throw new Error(`Writing failed: ${error.message}`);

@@ -151,13 +151,17 @@ def test_a_full_disk_ends_the_recording_with_what_is_on_disk(play, recording_bro
         await view.keyboard.press("Tab")
         assert await view.locator("#ending-text").is_visible() and await worker.evaluate(BADGE) == "!"
         assert await view.evaluate(SCRIPTS) == 0
-        fill(ballast.with_name("more"))  # what the browser has freed meanwhile
         await view.locator("#start").click()
         await view.locator("#start:enabled").wait_for()  # refused, or ended in the same way
         await view.locator("#ending-text", has_text="disk is full").wait_for()
         ballast.unlink()
-        await view.locator("#start").click()
-        await view.locator("#state", has_text=re.compile("^Recording$")).wait_for()
+
+        async def is_recording():
+            if await view.locator("#start").is_visible() and await view.locator("#start").is_enabled():
+                await view.locator("#start").click()
+            return await view.locator("#state").inner_text() == "Recording"
+
+        await wait_until_async(is_recording, what="a recording, now that there is room")
         await page.bring_to_front()
         await press(panel, page, 2)
         await panel.ask("stop")
