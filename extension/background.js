@@ -3,6 +3,7 @@
 // twice.
 import { readMhtml } from "./mhtml.js";
 import { sleep } from "./sleep.js";
+import { ACTIVE_PHASES, isActiveSign, signOf } from "./status.js";
 
 const CAPTURE = ["frame_group", "dom_safe_access", "secrets", "elements", "fast_serialize", "style_sheets", "unseen_state", "markup", "snapshot_cache", "paint_tracking", "table", "closed_roots", "snapshot", "sending", "idle_snapshot", "gestures", "typing", "scrolling", "hovering", "values", "events"];
 const FILES = ["shared.js", ...CAPTURE.map((name) => `capture/${name}.js`), "content.js"];
@@ -10,6 +11,7 @@ const SCRIPT = "capture";
 const MAX_ATTEMPTS = 5;
 const INJECTING = 10_000; // ms that the frames of a tab have to take the scripts; a page that hangs never does
 const RED = "#b3261e";
+const SILENCE_TIMEOUT_MS = 3000; // without a report of the offscreen document, which sends one a second
 
 const wall = () => (performance.timeOrigin + performance.now()) / 1000;
 
@@ -20,26 +22,85 @@ const telling = new Set();
 
 /** Tell the offscreen document what the browser reports; nobody listens while nothing is recorded. */
 function notify(kind, news) {
-  const sent = chrome.runtime.sendMessage({ to: "offscreen", news: { kind, at: wall(), ...news } }).catch(onSilence)
+  const sent = chrome.runtime.sendMessage({ to: "offscreen", news: { kind, at: wall(), ...news } }).catch(recoverLost)
     .finally(() => telling.delete(sent));
   telling.add(sent);
 }
 
-/** Should the offscreen document have crashed, the toolbar must not say that anything is recorded. The panel offers what there is. */
-async function onSilence() {
-  if (!(await chrome.action.getBadgeText({})) || (await chrome.offscreen.hasDocument())) return;
+/**
+ * If the offscreen document has ended while it recorded, say so on the toolbar, remove the scripts, and open another one,
+ * which recovers what is on disk.
+ */
+async function recoverLost() {
+  if (!isActiveSign(await chrome.action.getBadgeText({})) || (await chrome.offscreen.hasDocument())) return;
+  await showSign("interrupted");
   await TASKS.unregister();
-  await TASKS.sign({ text: "", title: "demotape: the recording was interrupted; open the panel" });
+  await TASKS.offscreen();
 }
+
+let shownPhase = null; // on the toolbar, as far as this service worker knows
+let signing = Promise.resolve();
+
+/** Show the sign of a phase on the toolbar, after the ones before. */
+function showSign(phase) {
+  if (phase === shownPhase) return signing;
+  shownPhase = phase;
+  const { text, title } = signOf(phase);
+  return (signing = signing.then(async () => {
+    await chrome.action.setBadgeText({ text });
+    await chrome.action.setBadgeBackgroundColor({ color: RED });
+    await chrome.action.setBadgeTextColor({ color: "#ffffff" });
+    await chrome.action.setTitle({ title });
+  }));
+}
+
+let statusPort = null; // to the offscreen document
+/**
+ * Connect to the offscreen document, which then reports the phase of the recording each second; its end is known at once.
+ * It is this side that connects: a listener here would keep the ports of pages open when the offscreen document ends.
+ */
+function watchStatus() {
+  if (statusPort) return;
+  const port = (statusPort = chrome.runtime.connect({ name: "status" }));
+  let timer = 0;
+  port.onMessage.addListener(({ phase }) => {
+    clearTimeout(timer);
+    if (ACTIVE_PHASES.has(phase)) timer = setTimeout(() => showSign("silent"), SILENCE_TIMEOUT_MS);
+    showSign(phase);
+  });
+  port.onDisconnect.addListener(() => {
+    void chrome.runtime.lastError;
+    clearTimeout(timer);
+    if (statusPort === port) statusPort = null;
+    recoverLost();
+  });
+}
+
+let shownChanges = 0; // how often another tab was shown somewhere, or a tab was moved
 
 /** @param {chrome.tabs.Tab & { openerTabId?: number }} tab */
 const factsOf = ({ id, windowId, openerTabId = null, active, url = "", pendingUrl = "" }) =>
   ({ chromeTab: id, window: windowId, opener: openerTabId, active, url: url || pendingUrl });
 
-chrome.tabs.onCreated.addListener((tab) => notify("created", factsOf(tab)));
+chrome.tabs.onCreated.addListener((tab) => {
+  shownChanges++;
+  notify("created", factsOf(tab));
+});
 chrome.tabs.onRemoved.addListener((chromeTab) => notify("removed", { chromeTab }));
-chrome.tabs.onReplaced.addListener((added, removed) => notify("replaced", { chromeTab: added, removed }));
-chrome.tabs.onActivated.addListener(({ tabId, windowId }) => notify("shown", { chromeTab: tabId, window: windowId }));
+chrome.tabs.onReplaced.addListener((added, removed) => {
+  shownChanges++;
+  notify("replaced", { chromeTab: added, removed });
+});
+chrome.tabs.onActivated.addListener(({ tabId, windowId }) => {
+  shownChanges++;
+  notify("shown", { chromeTab: tabId, window: windowId });
+});
+chrome.tabs.onDetached.addListener(() => void shownChanges++);
+chrome.tabs.onAttached.addListener(async (chromeTab, { newWindowId: window }) => {
+  shownChanges++;
+  const others = (await chrome.tabs.query({ windowId: window })).map(({ id }) => id);
+  notify("attached", { chromeTab, window, others });
+});
 chrome.tabs.onZoomChange.addListener(({ tabId, newZoomFactor }) => notify("zoom", { chromeTab: tabId, zoom: newZoomFactor }));
 chrome.windows.onFocusChanged.addListener(async (window) => {
   if (window === chrome.windows.WINDOW_ID_NONE) return;
@@ -52,6 +113,9 @@ const seconds = (milliseconds) => milliseconds / 1000;
 
 chrome.webNavigation.onBeforeNavigate.addListener((details) => {
   if (isTop(details)) notify("navigating", { chromeTab: details.tabId, url: details.url, started: seconds(details.timeStamp) });
+});
+chrome.webNavigation.onErrorOccurred.addListener((details) => {
+  if (isTop(details)) notify("failed", { chromeTab: details.tabId, url: details.url });
 });
 function notifyNavigated(details, sameDocument) {
   if (!isTop(details)) return;
@@ -70,8 +134,11 @@ chrome.action.onClicked.addListener((tab) => {
   notify("invoked", factsOf(tab));
 });
 
-/** Keys that the person chose, wherever they are (chrome://extensions/shortcuts); pages do not get them. */
-chrome.commands.onCommand.addListener((command) => notify("command", { command }));
+/** Keys that the person chose, wherever they are (chrome://extensions/shortcuts); pages do not get them. Like a click on the toolbar they permit the stream. */
+chrome.commands.onCommand.addListener((command, tab) => {
+  if (tab) notify("invoked", factsOf(tab));
+  notify("command", { command });
+});
 
 /** What was being sent when the browser was closed is sent on. */
 chrome.runtime.onStartup.addListener(() => TASKS.offscreen());
@@ -121,13 +188,22 @@ const TASKS = {
   /** The tab that the person sees in a window. */
   async shown({ window }) {
     const [tab] = await chrome.tabs.query({ windowId: window, active: true });
-    return { ...factsOf(tab), zoom: await chrome.tabs.getZoom(tab.id) };
+    const frame = await chrome.webNavigation.getFrame({ tabId: tab.id, frameId: 0 }).catch(() => null);
+    return { ...factsOf(tab), url: tab.url || frame?.url || "", zoom: await chrome.tabs.getZoom(tab.id) };
   },
 
   stream: ({ chromeTab }) => chrome.tabCapture.getMediaStreamId({ targetTabId: chromeTab }),
 
-  /** A picture of what a window shows, as a data URL. */
-  still: ({ window }) => chrome.tabs.captureVisibleTab(window, { format: "png" }),
+  /** A picture of a tab as a data URL. Fails unless the tab was shown in its window all the time that the picture took. */
+  async still({ chromeTab }) {
+    const before = await chrome.tabs.get(chromeTab), changes = shownChanges;
+    if (!before.active) throw new Error("The tab is not shown.");
+    const picture = await chrome.tabs.captureVisibleTab(before.windowId, { format: "png" });
+    const after = await chrome.tabs.get(chromeTab); // what happened until this answer has been reported
+    const isSame = after.active && after.windowId === before.windowId && changes === shownChanges;
+    if (!isSame) throw new Error("Another tab may have been shown.");
+    return picture;
+  },
 
   /** Style sheets, images and fonts that a tab has loaded, without loading anything again. */
   async resources({ chromeTab }) {
@@ -141,13 +217,11 @@ const TASKS = {
     }
   },
 
-  /** The sign on the toolbar. */
-  async sign({ text, title }) {
-    await chrome.action.setBadgeBackgroundColor({ color: RED });
-    await chrome.action.setBadgeTextColor({ color: "#ffffff" });
-    await chrome.action.setBadgeText({ text });
-    await chrome.action.setTitle({ title });
-  },
+  /** The sign of a phase on the toolbar. */
+  sign: ({ phase }) => showSign(phase),
+
+  /** Receive the phase from now on, and find out when the offscreen document ends. */
+  watch: async () => watchStatus(),
 };
 
 let openingOffscreen = null; // there can be only one, also when two ask for it at once
@@ -182,7 +256,9 @@ async function injectInto(target) {
 }
 
 chrome.runtime.onMessage.addListener((message, sender, answer) => {
-  if (message.to !== "background" || (sender.tab && sender.origin !== location.origin)) return undefined;
+  if (message.to !== "background" || !message.task || (sender.tab && sender.origin !== location.origin)) return undefined;
   Promise.resolve(TASKS[message.task](message)).then((value) => answer({ value }), (error) => answer({ error: error.message }));
   return true;
 });
+
+recoverLost(); // the service worker may have ended together with the offscreen document

@@ -9,6 +9,9 @@
 var demotapeBridge = (function () {
   const RESOURCES = new Set(["css", "img", "image", "input", "link"]);
   const RESOURCES_IDLE_MS = 100; // ms without a new style sheet, picture or font before the offscreen document is told
+  const VIEWERS = new Set(["application/pdf"]); // types of documents that Chrome shows by an extension of its own
+  const BLANK_MS = 1000; // ms after its load until a page without a first paint shows that it is blank
+  const ON_SCREEN_MS = 30; // ms from the third frame of a page until it is on the screen
   const session = Array.from(crypto.getRandomValues(new Uint32Array(2)), (part) => part.toString(36)).join("");
   const wall = () => performance.timeOrigin + performance.now();
   let begun = wall(); // when this document began to be shown, as far as it is known here
@@ -16,6 +19,8 @@ var demotapeBridge = (function () {
   let port = null;
   let numbered = 0, running = false, cancelResources = null;
   let unacknowledged = [];
+  let restored = false; // from the cache of pages left behind: its first paint was another time
+  let painted = null; // when this document was first on the screen; ms since 1970
 
   /** Take what the capture script tells. */
   function send(message) {
@@ -50,9 +55,44 @@ var demotapeBridge = (function () {
       void chrome.runtime.lastError; // nobody listens: said by `opened` having had no word from the offscreen document
       if (port !== opened) return;
       port = null;
-      if (!opened.heard) end();
+      if (!opened.heard) return end();
+      try { // the offscreen document may have ended: whatever wakes the service worker makes it find out
+        chrome.runtime.sendMessage({ to: "background", lost: true }).catch(() => {});
+      } catch {
+        end(); // the extension was removed or updated
+      }
     });
     for (const message of unacknowledged) opened.postMessage(message);
+    reportDisplay();
+  }
+
+  /** Report that this document is the one that its tab shows, and whether its content is a viewer's, which no script reads. */
+  function reportDisplay() {
+    if (window !== window.top) return;
+    port?.postMessage({ display: { viewer: VIEWERS.has(document.contentType), painted, sent: wall() } });
+  }
+
+  /** Find out when this document was first on the screen: what was painted before may show the page before it. */
+  function awaitPaint() {
+    if (window !== window.top) return;
+    const report = (time) => {
+      if (painted !== null) return;
+      painted = time;
+      reportDisplay();
+    };
+    new PerformanceObserver((list) => {
+      const [first] = list.getEntries();
+      if (!restored) report(performance.timeOrigin + first.startTime);
+    }).observe({ type: "paint", buffered: true });
+    const later = () => demotape.later(() => afterPaints(() => report(wall())), restored ? 0 : BLANK_MS);
+    if (document.readyState === "complete") later();
+    else addEventListener("load", later, { once: true });
+  }
+
+  /** Call `work` when the page has painted: a change is begun in the first frame, handed over by the second, drawn by the third. */
+  function afterPaints(work, count = 3) {
+    if (count) requestAnimationFrame(() => afterPaints(work, count - 1));
+    else demotape.later(work, ON_SCREEN_MS);
   }
 
   /** What the offscreen document says: how far it has put things away, or whether this frame is recorded. */
@@ -121,8 +161,11 @@ var demotapeBridge = (function () {
     if (!event.persisted || !running) return;
     port = null;
     begun = wall();
+    restored = true;
+    painted = null;
     pause();
     wake();
+    awaitPaint();
   });
 
   /** Begin, or begin again in a document of an earlier recording. */
@@ -132,6 +175,7 @@ var demotapeBridge = (function () {
     return true;
   }
 
+  awaitPaint();
   return { wake };
 })();
 

@@ -1,124 +1,88 @@
 // A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
 // shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
+import { releaseBuffer } from "./frame_buffers.js";
+import { FRESH, FrameRing, LATE, now, streamClock } from "./frame_ring.js";
 import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
-import { SecretFieldPositions } from "./secret_positions.js";
 import { Video } from "./video.js";
 import { sleep } from "../sleep.js";
 
-const FRESH = 0.6; // seconds of which every frame is held
-const BUFFER_S = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
-const BUFFER_INTERVAL_S = 0.15; // seconds between those
-const MIN_SHOWN_S = 0.1; // seconds; a frame that stood longer is held
 const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
 const LAST_WAIT = 0.15; // the same, at the end of the recording
 const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
-const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
-const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
-const WITHHOLD_S = 0.3; // the same where the browser may see an animation
-const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on the browser may see an animation: of what else
-// is painted it sends none until that is over
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
 const ASK_EVERY = 0.06; // seconds
 const THUMBNAIL = 176; // pixels
+const SHORTEST_WAIT_S = 0.015; // between two frames that is waited for at all
+const VERIFY_INTERVAL_S = 0.1; // between requests for what the browser has done until now
+const FILM_MARGIN_S = 0.15; // from a first paint until frames are requested anew
+const MAX_BACKLOG_BYTES = 64e6; // of frames that wait to be made into pictures; beyond that, pictures are left out
 
-const now = () => (performance.timeOrigin + performance.now()) / 1000;
 const tabs = new Map();
 const video = new Video((segment, bytes) => postMessage({ segment, bytes }, { transfer: [bytes] }));
 let shownTab = 0, paused = false;
 let coloursKnown = false, comparing = Promise.resolve();
-let offset = Infinity; // of wall clock and the streams' own clock, in seconds: of the frame, of any tab, that came soonest
+let verifying = false, verifiedAt = -Infinity; // what the browser has done is being reported; when that was last requested
 let truth = null; // { tab, blob, until }: what a tab showed, for frames of that moment to be compared with
+let encoding = Promise.resolve(), backlogBytes = 0; // pictures are made one after the other
 
-/** The frames of one tab. */
-class Tab {
+/** The frames of one tab, and the events that wait for a picture of it. */
+class Tab extends FrameRing {
   constructor(number) {
-    this.number = number;
-    this.ring = []; // { copy, ticks | time, came, steady, filmed, picture }
-    this.times = []; // of the last frames
-    this.places = new SecretFieldPositions();
+    super(number);
     this.guarded = false; // something secret was in sight: frames wait until it is known where it stood
-    this.asked = -Infinity; // when the page was last asked for that
-    this.width = this.height = 0; // of the viewport, CSS pixels
+    this.requestedAt = -Infinity; // when the page was last requested to report that
     this.known = true; // whether this document has told where its secrets are
     this.unknownSince = 0;
     this.waiting = []; // events whose picture is looked for
-    this.readers = new Set();
+    this.begun = ""; // whether the first picture that is kept was announced: "still" or "stream"
+    this.reader = null; // of its stream
+    this.closed = false;
   }
 
-  /** Wall clock of a frame. A frame is never taken for older than it is. */
-  timeOf = (entry) => entry.time ?? entry.ticks + offset;
-
   add(entry) {
-    this.times = [...this.times.slice(1 - MANY), this.timeOf(entry)];
-    entry.steady = this.times.length === MANY && this.times.at(-1) - this.times[0] <= WHILE;
-    this.ring.push(entry);
-    this.thin();
+    this.push(entry);
     this.ask();
     this.serve();
     toVideo(this);
+    this.verify();
   }
 
-  /** Let go of frames that nobody will ask for, and of some that stood on the screen for a moment only. */
-  thin() {
-    const until = now();
-    let last = -Infinity;
-    this.ring = this.ring.filter((entry, index) => {
-      const time = this.timeOf(entry);
-      if (index === this.ring.length - 1 || until - time < FRESH) return true;
-      const next = this.timeOf(this.ring[index + 1]);
-      if (until - next > BUFFER_S || (next - time < MIN_SHOWN_S && next - last < BUFFER_INTERVAL_S)) return false;
-      last = time;
-      return true;
-    });
+  /** Have what the browser has done reported when there are frames for which that is not known. */
+  verify() {
+    const newest = this.ring.at(-1);
+    if (!newest || verifying || now() - verifiedAt < VERIFY_INTERVAL_S || this.stateOf(newest) !== "open") return;
+    verifying = true;
+    verifiedAt = now();
+    postMessage({ verify: true });
+  }
+
+  /** A closed tab is forgotten once the events that wait are answered. */
+  finishClosed() {
+    const isOpen = ({ time }) => this.isOpen(time) && now() - time < HOLD;
+    if (!this.closed || this.waiting.some(isOpen)) return;
+    for (const wanted of this.waiting.splice(0)) answer(this, wanted);
+    this.clear();
+    tabs.delete(this.number);
+  }
+
+  /** Announce the first picture of the tab that is kept. */
+  announce() {
+    if (this.begun === "stream") return;
+    const permitted = this.ring.filter((entry) => this.stateOf(entry) === "kept");
+    const begun = permitted.some((entry) => entry.time === undefined) ? "stream" : permitted.length ? "still" : "";
+    if (!begun || begun === this.begun) return;
+    this.begun = begun;
+    postMessage({ begun: this.number, streamed: begun === "stream" });
   }
 
   /** Whether a frame so many seconds old is to be read as well as is known by now. */
-  readable = (age) => coloursKnown || !this.readers.size || age > COLOURS;
-
-  /**
-   * The frame that shows the page before an event: the newest not later than it, if that shows its target where it stood;
-   * else the first later one that does, while the page stayed as it was; else that newest one, which is stale.
-   */
-  choose(wanted) {
-    const { time, until = time } = wanted;
-    const index = this.ring.findLastIndex((entry) => this.timeOf(entry) <= time);
-    if (index >= 0 && !this.doubt(wanted, index, time)) {
-      const agrees = wanted.allPainted > 0 && this.shows(index, wanted.allPainted, wanted.allSince, time);
-      return { entry: this.ring[index], facts: agrees ? { screenshot_agrees: true } : {} };
-    }
-    for (let later = index + 1; later < this.ring.length && this.timeOf(this.ring[later]) <= until; later++) {
-      if (!this.doubt(wanted, later, until)) return { entry: this.ring[later], facts: { unchanged_until: until } };
-    }
-    return { entry: this.ring[index] ?? null, facts: { stale_because: this.doubt(wanted, Math.max(index, 0), time) ?? "moved" } };
-  }
-
-  /**
-   * Why a frame may not show the target where it stood, see `stale_because` in docs/format.md; `bound`: until when the page
-   * is known to have been as it was.
-   */
-  doubt({ placed, painted, since, target }, index, bound) {
-    const entry = this.ring[index];
-    if (entry && target && this.places.path(this.timeOf(entry), this.height).some((box) => hides(box, target))) return "hidden";
-    return !placed || (painted !== null && this.shows(index, painted, since, bound)) ? null : "moved";
-  }
-
-  /** Whether a frame shows what is so since a time and was painted by another. */
-  shows(index, painted, since, bound) {
-    const entry = this.ring[index], next = this.ring[index + 1], time = this.timeOf(entry);
-    if (time >= painted) return true;
-    if (entry.came - time > LATE && since < entry.came) return false; // the frame that shows it may have been dropped
-    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (entry.steady ? WITHHOLD_S : DRAWN);
-  }
-
-  get newest() {
-    return this.ring.length ? this.timeOf(this.ring.at(-1)) : -Infinity;
-  }
+  readable = (age) => coloursKnown || !this.reader || age > COLOURS;
 
   /** Whether the page has changed before an event, no frame has come since, and one still may. */
-  isDue = ({ since, wantedAt }) => this.readers.size > 0 && this.newest < since && now() - wantedAt < DUE;
+  isDue = ({ since, wantedAt }) => this.reader !== null && this.newest < since && now() - wantedAt < DUE;
 
   /** Answer the events for which no better frame can come. */
   serve() {
@@ -127,6 +91,7 @@ class Tab {
     const ready = this.waiting.filter((wanted) => {
       const { time } = wanted, sleep = newest > time || at - time > ON_ITS_WAY;
       if (!isKnown || !this.readable(at - time) || !sleep || this.isDue(wanted)) return false;
+      if (this.isOpen(time) && at - time < HOLD) return false;
       const { entry } = this.choose(wanted);
       if (entry && !this.isCovered(entry) && at - time < HOLD) return false;
       return !this.choose(wanted).facts.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
@@ -144,21 +109,28 @@ class Tab {
   /** Have the page tell where secrets stand, when there are frames for which that is not known. */
   ask() {
     const newest = this.ring.at(-1);
-    if (!newest || this.isCovered(newest) || now() - this.asked < ASK_EVERY) return;
-    this.asked = now();
-    postMessage({ ask: this.number, time: this.asked });
+    if (!newest || this.isCovered(newest) || now() - this.requestedAt < ASK_EVERY) return;
+    this.requestedAt = now();
+    postMessage({ ask: this.number, time: this.requestedAt });
   }
 
-  /** A frame without its secrets. */
-  clean(entry) {
-    return blackened(entry.copy, this.places.during(this.timeOf(entry), this.height), this.scale(entry));
+  /** What `work` makes of a frame without its secrets. */
+  async withClean(entry, work) {
+    const copy = blackened(entry.copy, this.places.during(this.timeOf(entry), this.height), this.scale(entry));
+    try {
+      return await work(copy);
+    } finally {
+      if (copy !== entry.copy) releaseBuffer(copy.bytes);
+    }
   }
-}
 
-/** Whether the middle of a target is in a box. */
-function hides(box, target) {
-  const across = target.x + target.width / 2, down = target.y + target.height / 2;
-  return box.x <= across && across <= box.x + box.width && box.y <= down && down <= box.y + box.height;
+  /** A frame without its secrets, for the video; to be closed. */
+  videoFrame(entry, time) {
+    const copy = blackened(entry.copy, this.places.during(this.timeOf(entry), this.height), this.scale(entry));
+    const frame = shown(copy, Math.round(time * 1e6));
+    if (copy !== entry.copy) releaseBuffer(copy.bytes);
+    return frame;
+  }
 }
 
 function tabOf(number) {
@@ -170,9 +142,19 @@ function tabOf(number) {
 async function answer(tab, wanted) {
   const { event } = wanted, { entry, facts } = tab.choose(wanted);
   if (!entry || !tab.isCovered(entry)) return postMessage({ event, tab: tab.number, picture: null });
-  entry.picture ??= pictureOf(tab.clean(entry));
+  if (!entry.picture && backlogBytes > MAX_BACKLOG_BYTES) return postMessage({ event, tab: tab.number, picture: null, omitted: true });
+  entry.picture ??= tab.use(entry, () => inTurn(entry, () => tab.withClean(entry, pictureOf)));
   const { bytes, small } = await entry.picture;
   postMessage({ event, tab: tab.number, picture: { bytes, small, time: tab.timeOf(entry), still: entry.time !== undefined, facts } });
+}
+
+/** Do the work of a picture after that of the ones before. */
+function inTurn(entry, work) {
+  const size = entry.copy.bytes.byteLength;
+  backlogBytes += size;
+  const done = encoding.then(work).finally(() => (backlogBytes -= size));
+  encoding = done.catch(() => {});
+  return done;
 }
 
 async function pictureOf(copy) {
@@ -186,12 +168,12 @@ function toVideo(tab, all = false) {
   for (const [index, entry] of tab.ring.entries()) {
     const time = tab.timeOf(entry);
     const age = now() - time;
-    if (!isKnown || !tab.isCovered(entry) || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
+    const state = tab.stateOf(entry);
+    if (state === "open" || !isKnown || !tab.isCovered(entry) || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
     const next = tab.ring[index + 1];
-    if (entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
+    if (state === "refused" || entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
     entry.filmed = true;
-    const frame = shown(tab.clean(entry), Math.round(time * 1e6));
-    video.add(frame);
+    video.add(tab.videoFrame(entry, time));
   }
 }
 
@@ -199,37 +181,75 @@ function toVideo(tab, all = false) {
 async function compare(tab) {
   const newest = tab.ring.findLast((entry) => entry.time === undefined); // of the stream
   if (!newest || coloursKnown || truth?.tab !== tab.number || now() > truth.until) return;
-  if (!(await learnColours(newest.copy, truth.blob)) || coloursKnown) return;
+  const { blob } = truth;
+  if (!(await tab.use(newest, () => inTurn(newest, () => learnColours(newest.copy, blob)))) || coloursKnown) return;
   coloursKnown = true;
   postMessage({ coloursKnown });
 }
 
+/** Take the frames of a stream until it ends, or another reader of the tab takes its place. */
 async function follow(tab, readable) {
   const reader = readable.getReader();
-  tab.readers.add(reader);
-  for (let frames = 1; ; frames++) {
+  tab.reader?.cancel();
+  tab.reader = reader;
+  for (;;) {
     const { value: frame, done } = await reader.read();
-    if (done) break;
-    const ticks = frame.timestamp / 1e6;
-    offset = Math.min(offset, now() - ticks);
-    const copy = await copyOf(frame);
-    frame.close();
-    const came = now();
-    if (came - ticks - offset > LATE) postMessage({ late: tab.number });
-    tab.add({ copy, ticks, came });
-    if (!coloursKnown) comparing = compare(tab);
-    if (frames === 1) postMessage({ begun: tab.number });
+    if (done || tab.reader !== reader) {
+      frame?.close();
+      break;
+    }
+    await takeFrame(tab, frame);
   }
-  tab.readers.delete(reader);
+  if (tab.reader !== reader) return;
+  tab.reader = null;
   postMessage({ ended: tab.number });
+}
+
+/** Copy a frame of a stream, unless its page may not be read. While this waits, the browser drops all but the newest frame. */
+async function takeFrame(tab, frame) {
+  const ticks = frame.timestamp / 1e6, begun = now();
+  streamClock.offset = Math.min(streamClock.offset, begun - ticks);
+  if (tab.closed || tab.periods.state(ticks + streamClock.offset) === "refused") return frame.close();
+  const copy = await copyOf(frame);
+  frame.close();
+  const came = now();
+  if (came - ticks - streamClock.offset > LATE) postMessage({ late: tab.number });
+  tab.add({ copy, ticks, came });
+  if (!coloursKnown) comparing = compare(tab);
+  const wait = begun + tab.copyInterval(copy.bytes.byteLength) - now();
+  if (wait > SHORTEST_WAIT_S) await sleep(wait * 1000);
 }
 
 const ORDERS = {
   /** A stream of a tab. */
   follow: ({ tab, readable }) => void follow(tabOf(tab), readable),
   /** A picture that was no frame of a stream; `time` is when it was there. */
-  async still({ tab, blob, time }) {
-    tabOf(tab).add({ copy: await decoded(blob), time, came: time });
+  async still({ tab, blob, from, time }) {
+    tabOf(tab).add({ copy: await decoded(blob), from, time, came: time });
+  },
+  /** What is reported of a tab's documents. */
+  display({ tab, change, document, time, readable, blank }) {
+    const { periods } = tabOf(tab);
+    if (change === "begin") periods.begin();
+    if (change === "commit") periods.commit(document, time, blank);
+    if (change === "connect") periods.connect(document, time, readable);
+    if (change === "leave") periods.leave(time);
+    if (change === "stay") periods.stay();
+    if (change !== "paint" || !periods.paint(document, time)) return;
+    setTimeout(() => postMessage({ film: tab }), Math.max(0, time + FILM_MARGIN_S - now()) * 1000);
+  },
+  /** Everything that the browser did until a time has been reported. */
+  verify({ time }) {
+    for (const tab of tabs.values()) {
+      tab.periods.verify(time);
+      tab.announce();
+      tab.serve();
+      tab.finishClosed();
+      toVideo(tab);
+    }
+  },
+  verified() {
+    verifying = false;
   },
   /** A true picture of what a tab shows now. */
   compare({ tab, blob }) {
@@ -267,6 +287,8 @@ const ORDERS = {
     it.serve();
   },
   show({ tab }) {
+    for (const one of tabs.values()) one.isShown = one.number === tab;
+    tabOf(tab).isShown = true;
     shownTab = tab;
   },
   pause() {
@@ -280,15 +302,23 @@ const ORDERS = {
     for (const tab of tabs.values()) {
       for (const entry of tab.ring) entry.filmed = true;
       const last = tab.ring.at(-1);
-      if (last && tab.number === shownTab) {
-        video.add(shown(tab.clean(last), Math.round(time * 1e6)));
+      if (last && tab.number === shownTab && tab.stateOf(last) === "kept") {
+        video.add(tab.videoFrame(last, time));
       }
     }
   },
   /** A tab is gone. */
   forget({ tab }) {
-    for (const wanted of tabOf(tab).waiting) answer(tabOf(tab), wanted);
-    tabs.delete(tab);
+    tabOf(tab).closed = true;
+    tabOf(tab).finishClosed();
+  },
+  /** No frame is taken any more. */
+  halt() {
+    for (const tab of tabs.values()) {
+      const { reader } = tab;
+      tab.reader = null;
+      reader?.cancel();
+    }
   },
   /** Nothing more will be done: answer who waits, end the video. */
   async finish() {
@@ -298,9 +328,15 @@ const ORDERS = {
     await comparing;
     coloursKnown = true; // better than now they will not be
     for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));
-    toVideo(tabOf(shownTab), true);
+    do {
+      await video.flush();
+      toVideo(tabOf(shownTab), true);
+    } while (video.isBehind);
     await video.finish();
-    for (const tab of tabs.values()) for (const reader of tab.readers) reader.cancel();
+    for (const tab of tabs.values()) {
+      tab.reader?.cancel();
+      tab.clear();
+    }
     tabs.clear();
     postMessage({ finished: true });
   },
@@ -313,6 +349,8 @@ setInterval(() => {
   for (const tab of tabs.values()) {
     tab.serve();
     tab.ask();
+    tab.verify();
+    tab.finishClosed();
     toVideo(tab);
   }
 }, 100);

@@ -12,13 +12,15 @@ export class Journal {
   #known = new Set();
   #flushing = null;
 
-  /** @param {import("./store.js").Store} store; `onWritten` hears the number of the last line on disk. */
-  constructor(store, id, onWritten) {
+  /** @param {import("./store.js").Store} store; `onWritten` gets the number of the last line on disk, `onFailed` the error that ends all writing. */
+  constructor(store, id, onWritten, onFailed) {
     this.#store = store;
     this.#id = id;
     this.onWritten = onWritten;
+    this.onFailed = onFailed;
     this.failed = null;
     this.bytes = 0; // written so far
+    this.pendingSince = Infinity; // when the oldest line that is not on disk was added, ms of performance.now()
   }
 
   /** Add a line; returns its number. `raw` is JSON text that becomes the field `message` as it is. */
@@ -26,7 +28,9 @@ export class Journal {
     const number = this.#next++;
     const text = JSON.stringify({ n: number, at: clock(), kind, ...fields });
     const line = raw === null ? text : `${text.slice(0, -1)},"message":${raw}}`;
+    if (this.failed) return number;
     this.#lines.push([number, line]);
+    this.pendingSince = Math.min(this.pendingSince, performance.now());
     this.bytes += line.length;
     this.#flushing ??= this.#flush();
     return number;
@@ -35,7 +39,7 @@ export class Journal {
   /** Keep bytes that a later line names; returns their SHA-256. The same bytes are kept once. */
   async keep(bytes) {
     const name = await sha256(bytes);
-    if (!this.#known.has(name)) {
+    if (!this.#known.has(name) && !this.failed) {
       this.#known.add(name);
       this.#blobs.set(name, bytes);
       this.bytes += bytes.byteLength;
@@ -55,12 +59,16 @@ export class Journal {
       const lines = this.#lines, blobs = this.#blobs;
       this.#lines = [];
       this.#blobs = new Map();
+      const begun = performance.now();
       try {
         await this.#store.append(this.#id, lines, blobs);
+        this.pendingSince = this.#lines.length ? begun : Infinity;
         this.onWritten(lines.at(-1)[0]);
       } catch (error) {
-        this.failed = error;
-        this.onWritten(0);
+        this.failed = error ?? new Error("Writing failed.");
+        this.#lines = [];
+        this.#blobs = new Map();
+        this.onFailed(this.failed);
       }
     }
     this.#flushing = null;

@@ -1,21 +1,25 @@
 // The offscreen document: stores a recording while it is made, packs it and sends it. It is the offscreen document, so
 // it lives on when Chrome stops the service worker. Pages talk to it by ports, the service worker by messages.
+import { ownerOf, ownershipOf } from "./ownership.js";
 import { Packing } from "./packing.js";
-import { Recording } from "./recording.js";
-import { Store, openStore } from "./store.js";
+import { Retention } from "./retention.js";
+import { Session } from "./session.js";
+import { openStore } from "./store.js";
 import { Uploads } from "./uploads.js";
 import { clock } from "./journal.js";
-import { sleep } from "../sleep.js";
 
 const IDLE = 30_000; // ms without a panel, a recording or an upload, after which the offscreen document is closed
-const FIRST = 1000; // ms that a page may take to tell what it shows, before the recording is said to have begun
+const EXPIRY_INTERVAL_MS = 3_600_000; // between looks for sent recordings that are stored long enough
 const MAX_ATTEMPTS = 5; // how often the service worker is asked again when it was stopped meanwhile
 
-const store = openStore().then((database) => new Store(database));
+const opening = openStore();
+const store = opening.then((opened) => opened.store);
 const panels = new Set();
 let leaving = 0;
-let recording = null;
-const uploads = new Uploads(store, () => notifyStored());
+const session = new Session(store, { ask, tell: notify, onStored: () => notifyStored() });
+const uploads = new Uploads(store, () => notifyStored(), (id) => session.finished(id));
+const retention = new Retention(store, () => notifyStored());
+opening.then(({ interrupted }) => session.noteInterrupted(interrupted));
 
 function notify(news) {
   for (const panel of panels) panel.postMessage(news);
@@ -53,90 +57,61 @@ async function browserName() {
 
 const TASKS = {
   async start({ task, window, provenance }) {
-    if (recording) throw new Error("A recording is already in progress.");
     const id = newId(), started_at = clock();
-    const facts = { id, task, started_at, provenance, ended: false, status: "recording", sent: null };
-    const kept = await store, browser = await browserName(), version = await ask("version");
-    await kept.saveRecording(facts);
-    // From here on frames may open their lines: the beginning stands in the journal before anything of theirs.
-    recording = new Recording(kept, facts, window, ask, notify);
-    recording.journal.add("begin", { id, task, started_at, user_agent: navigator.userAgent, browser, version });
-    try {
-      const tab = await ask("shown", { window });
-      recording.addTab(tab);
-      if (tab.zoom !== 1) recording.journal.add("zoom", { tab: 1, zoom: tab.zoom });
-      await ask("register");
-      await ask("inject", tab);
-      await recording.pictures.ready();
-      if (/^(https?|file):/.test(tab.url)) {
-        await Promise.race([recording.heard.promise, sleep(FIRST)]);
-      }
-      if (tab.url.startsWith("http")) await recording.pictures.learnColours();
-    } catch (error) {
-      await TASKS.stop();
-      throw error;
-    }
-    await showSign();
-    notify(state());
+    const browser = await browserName(), version = await ask("version");
+    const owner = ownerOf(await uploads.account());
+    const facts = { id, task, started_at, provenance, owner, ended: false, status: "recording", sent: null };
+    await session.start(facts, window, { id, task, started_at, user_agent: navigator.userAgent, browser, version });
     return { id };
   },
 
-  async pause() {
-    recording?.pause();
-    await showSign();
-    notify(state());
-  },
-
-  async resume() {
-    recording?.resume();
-    await showSign();
-    notify(state());
-  },
+  pause: () => session.pause(),
+  resume: () => session.resume(),
 
   async say({ speaker, utterance }) {
-    if (!recording) throw new Error("No recording is in progress.");
-    recording.say(speaker, utterance);
+    if (!session.recording) throw new Error("No recording is in progress.");
+    session.recording.say(speaker, utterance);
   },
 
   async undo() {
-    recording?.undo();
+    session.recording?.undo();
   },
 
-  async stop() {
-    if (!recording) return;
-    const ending = recording;
-    await ending.stop();
-    recording = null;
-    const { facts, journal } = ending, secret_digests = await ending.secrets.digests();
-    await (await store).saveRecording({
-      ...facts, ended: true, status: "kept", ended_at: clock(), bytes: journal.bytes, secret_digests });
-    await ask("unregister");
-    await showSign();
-    notify(state());
-    await notifyStored();
-  },
+  stop: () => session.stop(),
+  dismiss: () => session.dismiss(),
 
   /** How much is on disk: number of the journal's last line, bytes; and the shown tab, once there is a picture of it. */
   async acknowledged() {
-    const { acknowledged: line = 0, journal, pictures } = recording ?? {};
+    const { acknowledged: line = 0, journal, pictures } = session.recording ?? {};
     return { line, bytes: journal?.bytes ?? 0, seen: pictures?.seen ? pictures.shown : 0 };
   },
 
   /** The recordings that wait on this computer. */
-  kept: () => storedRecordings(),
+  kept: async () => (await storedRecordings()).kept,
 
   /** The package of a recording, as an address that can be downloaded from. */
   async pack({ id }) {
+    await session.finished(id);
+    await refuseForeign(id);
     const packing = await Packing.of(await store, id);
     return { url: URL.createObjectURL(await packing.blob()), name: `${id}.zip` };
   },
 
   async discard({ id }) {
-    if (recording?.facts.id === id) throw new Error("This recording is in progress.");
+    await session.finished(id);
+    await refuseForeign(id);
+    if (session.recording?.facts.id === id) throw new Error("This recording is in progress.");
     await (await store).remove(id);
     await notifyStored();
   },
 
+  /** Discard what the account, or nobody, has sent. */
+  async discardSent() {
+    const account = await uploads.account();
+    await retention.discardSent((facts) => ownershipOf(facts, account) !== "other");
+  },
+
+  keepSent: (choice) => retention.choose(choice),
   signIn: (account) => uploads.signIn(account),
   nextTask: () => uploads.nextTask(),
   giveBack: (said) => uploads.giveBack(said),
@@ -145,24 +120,22 @@ const TASKS = {
   upload: ({ id }) => uploads.begin(id),
 };
 
-const state = () => ({
-  state: recording
-    ? { id: recording.facts.id, task: recording.facts.task, paused: recording.paused, elapsed: recording.elapsed,
-      withheld: recording.pictures.withheld }
-    : null,
-});
-
-const storedRecordings = async () =>
-  (await (await store).recordings()).filter(({ id }) => id !== recording?.facts.id);
-
-async function notifyStored() {
-  notify({ kept: await storedRecordings(), account: await uploads.account() });
+/** The stored recordings of the account and of nobody; of other accounts only how many there are. */
+async function storedRecordings() {
+  const account = await uploads.account(), all = await (await store).recordings();
+  const stored = all.filter(({ id }) => id !== session.recording?.facts.id)
+    .map((facts) => ({ ...facts, finishing: session.isFinishing(facts.id), ownership: ownershipOf(facts, account) }));
+  const own = stored.filter(({ ownership }) => ownership !== "other");
+  return { kept: own, others: stored.length - own.length, account, days: await retention.days() };
 }
 
-async function showSign() {
-  const text = recording ? (recording.paused ? "II" : "REC") : "";
-  const title = recording ? `demotape: ${recording.paused ? "paused" : "recording"}` : "demotape: open the panel";
-  await ask("sign", { text, title });
+async function refuseForeign(id) {
+  const facts = await (await store).recording(id);
+  if (facts && ownershipOf(facts, await uploads.account()) === "other") throw new Error("This recording belongs to another account.");
+}
+
+async function notifyStored() {
+  notify(await storedRecordings());
 }
 
 // Who talks to the offscreen document.
@@ -172,7 +145,9 @@ const isOurs = ({ tab, origin }) => !tab || origin === location.origin; // a fra
 
 chrome.runtime.onConnect.addListener((port) => {
   if (port.name === "panel" && isOurs(port.sender)) return onPanel(port);
+  if (port.name === "status" && isOurs(port.sender)) return session.onStatusPort(port);
   if (!port.name.startsWith("capture:") || isOurs(port.sender)) return undefined;
+  const { recording } = session;
   return recording ? recording.onPort(port) : port.postMessage({ record: "off" });
 });
 
@@ -189,8 +164,10 @@ function onPanel(panel) {
       panel.postMessage({ answer: ask, error: error.message });
     }
   });
-  panel.postMessage(state());
-  for (const news of recording?.history() ?? []) panel.postMessage(news);
+  opening.then(() => { // so that a recording that was interrupted is known
+    panel.postMessage(session.state);
+    for (const news of session.recording?.feed.history() ?? []) panel.postMessage(news);
+  });
   notifyStored();
   uploads.refresh();
 }
@@ -198,24 +175,27 @@ function onPanel(panel) {
 chrome.runtime.onMessage.addListener((message, sender) => {
   if (message.to !== "offscreen" || !isOurs(sender)) return;
   if (message.news.kind === "command") obey(message.news.command);
-  else recording?.onNews(message.news);
+  else session.recording?.onNews(message.news);
 });
 
 /** A key of the browser's that steers the recording. */
 function obey(command) {
+  const { recording } = session;
   if (!recording) return;
   const task = command === "pause" && recording.paused ? "resume" : command;
-  TASKS[task]({}).catch(({ message }) => notify({ problem: message }));
+  Promise.resolve(TASKS[task]({})).catch(({ message }) => notify({ problem: message }));
 }
 
 /** Close the offscreen document when nobody needs it for a while. */
 function scheduleClosing() {
   clearTimeout(leaving);
   leaving = setTimeout(() => {
-    if (!recording && !uploads.busy && !panels.size) ask("closeOffscreen");
+    if (!session.isBusy && !uploads.busy && !panels.size) ask("closeOffscreen");
     else if (!panels.size) scheduleClosing();
   }, IDLE);
 }
 
 uploads.resume();
+retention.discardExpired();
+setInterval(() => retention.discardExpired(), EXPIRY_INTERVAL_MS);
 scheduleClosing();

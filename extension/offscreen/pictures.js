@@ -4,19 +4,25 @@ import { clock } from "./journal.js";
 import { sleep } from "../sleep.js";
 
 const STILL_EVERY = 600; // ms; Chrome refuses more than two in a second
+const MAX_COMPARE_INTERVAL_MS = 20_000; // between two comparisons of colours, on a page where they cannot be distinguished
 const ANY_SIZE = { maxWidth: 3840, maxHeight: 2160, minWidth: 16, minHeight: 16 }; // then frames have the page's own size
 const FRAMES = 30; // a second
+const LARGE_PIXELS = 1920 * 1080; // of a frame, above which fewer are requested
+const LARGE_FRAMES = 12; // a second
 const FIRST = 1000; // ms that a first picture may take
 const MAX_ATTEMPTS = 10, RETRY_INTERVAL_MS = 50; // ms
 
 export class Pictures {
   #worker = new Worker("frames.js", { type: "module" });
   #streams = new Map(); // tab -> MediaStream
-  #windows = new Map(); // tab -> window
+  #tracks = new Map(); // tab -> the track of its stream that is read
+  #tabs = new Set(); // that are filmed
   #stills;
   #finished = null;
+  #halted = false;
   #coloursKnown = false;
   #stillAt = -Infinity;
+  #compareInterval = STILL_EVERY;
   /** @type {Promise<void>} */
   #comparing = Promise.resolve();
   /** @type {PromiseWithResolvers<void>} */
@@ -37,45 +43,69 @@ export class Pictures {
   #order = (order, fields = {}, transfer = []) => this.#worker.postMessage({ order, ...fields }, transfer);
 
   /** Get the stream of a tab, if Chrome gives it. */
-  async follow(tab, { chromeTab, window }) {
-    if (window) this.#windows.set(tab, window);
+  async follow(tab, { chromeTab }) {
+    this.#tabs.add(tab);
     if (!this.shown) this.show(tab);
     if (this.#streams.has(tab)) return;
     this.#streams.set(tab, null);
     const stream = await this.#streamOf(chromeTab);
-    if (!stream || !this.#windows.has(tab)) {
+    if (!stream || !this.#tabs.has(tab) || this.#halted) {
       stream?.getTracks().forEach((track) => track.stop());
       this.#streams.delete(tab);
       if (this.shown === tab) this.#takeStill();
     } else {
       this.#streams.set(tab, stream);
-      const { readable } = new MediaStreamTrackProcessor({ track: stream.getVideoTracks()[0] });
-      this.#order("follow", { tab, readable }, [readable]);
+      this.#film(tab);
     }
     this.#tellStream();
   }
 
+  /** Hand the frames of a tab's stream to the worker. A new reader gets what the tab shows now, also where nothing is painted. */
+  #film(tab) {
+    const stream = this.#streams.get(tab);
+    if (!stream) return;
+    const [source] = stream.getVideoTracks(), track = source.clone(), { width = 0, height = 0 } = source.getSettings();
+    if (width * height > LARGE_PIXELS) track.applyConstraints({ frameRate: { max: LARGE_FRAMES } }).catch(() => {});
+    const { readable } = new MediaStreamTrackProcessor({ track });
+    this.#order("follow", { tab, readable }, [readable]);
+    this.#tracks.get(tab)?.stop();
+    this.#tracks.set(tab, track);
+  }
+
   /** Look once with Chrome's own eyes at what is shown, to learn how to read the colours of frames. */
   learnColours() {
-    const due = performance.now() - this.#stillAt >= STILL_EVERY;
-    if (!this.#coloursKnown && this.#streams.get(this.shown) && due) this.#comparing = this.#compare();
+    const due = performance.now() - this.#stillAt >= this.#compareInterval;
+    if (!this.#coloursKnown && this.#streams.get(this.shown) && due) {
+      this.#compareInterval = Math.min(MAX_COMPARE_INTERVAL_MS, this.#compareInterval * 2); // a page may have no colours
+      this.#comparing = this.#compare();
+    }
     return this.#comparing;
   }
 
   async #compare() {
-    const { shown } = this, window = this.#windows.get(shown);
+    const { shown } = this;
     this.#stillAt = performance.now();
-    const blob = await this.#still(window);
-    if (blob && shown === this.shown) this.#order("compare", { tab: shown, blob });
+    const still = await this.#still(shown);
+    if (still && shown === this.shown) this.#order("compare", { tab: shown, ...still });
   }
 
-  /** A picture of what a window shows; null for a page of Chrome's own, or beyond the limit. */
-  async #still(window) {
+  /** A picture of a tab, and the times between which it was taken; null where the tab is not shown, or beyond the limit. */
+  async #still(tab) {
+    const chromeTab = this.recording.tabs.chromeTab(tab), from = clock();
+    if (!chromeTab) return null;
     try {
-      return await (await fetch(await this.recording.ask("still", { window }))).blob();
+      const picture = await this.recording.ask("still", { chromeTab }), time = clock();
+      return { blob: await (await fetch(picture)).blob(), from, time };
     } catch {
       return null;
     }
+  }
+
+  /** Have everything reported that the browser did until now: only then frames of this time are known to be of a page. */
+  async verify() {
+    const time = clock();
+    await this.recording.ask("settle").then(() => this.#order("verify", { time }), () => {});
+    this.#order("verified");
   }
 
   /** Kept when there is a first picture, or none can be had soon. */
@@ -83,7 +113,7 @@ export class Pictures {
 
   /** The stream of a tab; null without a click on the toolbar. A tab that changes its renderer is asked again. */
   async #streamOf(chromeTab) {
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS && !this.#finished; attempt++) {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS && !this.#halted; attempt++) {
       try {
         const chromeMediaSourceId = await this.recording.ask("stream", { chromeTab });
         const mandatory = { chromeMediaSource: "tab", chromeMediaSourceId, maxFrameRate: FRAMES, ...ANY_SIZE };
@@ -118,7 +148,13 @@ export class Pictures {
     this.recording.tell({ withheld: this.withheld });
   }
 
-  onDocument = (tab, tells) => this.#order("document", { tab, tells });
+  onDocument(tab, tells) {
+    this.#compareInterval = STILL_EVERY;
+    this.#order("document", { tab, tells });
+  }
+
+  /** What is reported of a tab's documents: `begin`, `commit`, `connect`, `paint`, `leave`, `stay` of ReadablePeriods. */
+  onDisplay = (tab, change, fields) => this.#order("display", { tab, change, ...fields });
 
   onSecrets = (tab, boxes, { width, height }, time) => this.#order("secrets", { tab, boxes, width, height, time });
 
@@ -139,51 +175,66 @@ export class Pictures {
 
   forget(tab) {
     this.#streams.get(tab)?.getTracks().forEach((track) => track.stop());
-    this.#streams.delete(tab);
-    this.#flowing.delete(tab);
-    this.#seen.delete(tab);
-    this.#windows.delete(tab);
+    this.#tracks.get(tab)?.stop();
+    for (const those of [this.#streams, this.#tracks, this.#flowing, this.#seen, this.#tabs]) those.delete(tab);
     this.#order("forget", { tab });
   }
 
-  async finish() {
+  /** Film nothing any more. */
+  halt() {
     clearInterval(this.#stills);
-    if (!this.recording.paused) await this.learnColours();
+    this.#halted = true;
+    this.#order("halt");
+    for (const stream of this.#streams.values()) stream?.getTracks().forEach((track) => track.stop());
+    for (const track of this.#tracks.values()) track.stop();
+  }
+
+  /** Make the pictures that are not made yet, and end the video. */
+  async finish() {
     await new Promise((done) => {
       this.#finished = done;
       this.#order("finish");
     });
     await Promise.all(this.#pending);
-    for (const tab of [...this.#streams.keys()]) this.forget(tab);
+    this.abandon();
+  }
+
+  /** Let go of everything at once. */
+  abandon() {
+    this.halt();
     this.#worker.terminate();
+    for (const those of [this.#streams, this.#tracks, this.#tabs]) those.clear();
   }
 
   /** Where no stream flows: it is withheld, or its first frame was lost and the page paints nothing more. */
   async #takeStill() {
-    const { recording, shown } = this, window = this.#windows.get(shown);
-    if (this.#flowing.has(shown) || recording.paused || !window) return;
-    const blob = await this.#still(window);
-    if (!blob || this.shown !== shown) return;
-    this.#order("still", { tab: shown, blob, time: clock() });
-    this.#seen.add(shown);
-    this.#begun.resolve();
+    const { recording, shown } = this;
+    if (this.#flowing.has(shown) || recording.paused) return;
+    const still = await this.#still(shown);
+    if (still && this.shown === shown) this.#order("still", { tab: shown, ...still });
   }
 
   #hear(said) {
     if (said.finished) return this.#finished?.();
     if (said.begun) {
-      this.#flowing.add(said.begun);
+      if (said.streamed) this.#flowing.add(said.begun);
       this.#seen.add(said.begun);
       return this.#begun.resolve();
     }
-    if (said.ask) return this.recording.askPlaces(said.ask, said.time);
+    if (said.verify) return void this.verify();
+    if (said.film) {
+      this.#flowing.delete(said.film);
+      return this.#film(said.film);
+    }
+    if (said.ask) return this.recording.positions.send(said.ask, said.time);
     if (said.late) return this.recording.tellLate(said.late);
     if (said.coloursKnown) return (this.#coloursKnown = true);
+    if (said.ended && this.#halted) return undefined;
     if (said.ended) {
       this.#flowing.delete(said.ended);
       this.#streams.delete(said.ended);
       const chromeTab = this.recording.tabs.chromeTab(said.ended);
-      if (chromeTab) return void this.follow(said.ended, { chromeTab, window: undefined }); // its renderer was changed
+      if (chromeTab) return void this.follow(said.ended, { chromeTab }); // its renderer was changed
       return this.#tellStream();
     }
     const work = this.#keep(said).finally(() => this.#pending.delete(work));
@@ -192,13 +243,13 @@ export class Pictures {
   }
 
   async #keep({ event, tab, picture, segment, bytes }) {
-    const { journal, tell } = this.recording;
+    const { journal, feed } = this.recording;
+    if (this.recording.ended) return undefined;
     if (segment) return void journal.add("video", { blob: await journal.keep(bytes), ...segment });
     if (!picture) return undefined;
     const blob = await journal.keep(picture.bytes);
     journal.add("picture", { tab, event, time: picture.time, still: picture.still, blob, ...picture.facts });
-    this.recording.small.set(event, picture.small);
-    tell({ picture: { event, small: picture.small } });
+    feed.addPicture(event, picture.small);
     return undefined;
   }
 }

@@ -1,11 +1,12 @@
-// Frames as bytes: copied from the stream, blackened at secrets, converted back. No state.
+// Frames as bytes: copied from the stream, blackened at secrets, converted back.
+import { takeBuffer } from "./frame_buffers.js";
 
 const MARGIN = 3; // CSS pixels around a secret field that are blackened too
 
 /** A frame of the stream, in memory of its own: the stream has only a few frames to lend. */
 export async function copyOf(frame) {
   const { width, height } = frame.visibleRect;
-  const bytes = new Uint8Array(frame.allocationSize());
+  const bytes = takeBuffer(frame.allocationSize());
   const layout = await frame.copyTo(bytes);
   return { bytes, layout, format: frame.format, width, height, colorSpace: frame.colorSpace };
 }
@@ -22,10 +23,11 @@ export async function decoded(blob) {
   }
 }
 
-/** The copy with boxes (CSS pixels) blackened; `scale` is device pixels per CSS pixel. */
+/** The copy with boxes (CSS pixels) blackened, in memory of its own; the same where there are none. `scale` is device pixels per CSS pixel. */
 export function blackened(copy, boxes, scale) {
   if (!boxes.length) return copy;
-  const bytes = copy.bytes.slice();
+  const bytes = takeBuffer(copy.bytes.byteLength);
+  bytes.set(copy.bytes);
   for (const box of boxes) {
     const left = even(Math.max(0, (box.x - MARGIN) * scale), copy.width);
     const top = even(Math.max(0, (box.y - MARGIN) * scale), copy.height);
@@ -77,19 +79,23 @@ export async function learnColours(copy, blob) {
   const picture = await createImageBitmap(blob);
   const truth = smallOf(picture);
   picture.close();
-  const [declared, other] = [copy.colorSpace, BT601].map((colorSpace) => {
-    const frame = shown({ ...copy, colorSpace }, 0, colorSpace), small = smallOf(frame);
-    frame.close();
-    return small.reduce((sum, value, index) => sum + Math.abs(value - truth[index]), 0);
-  });
+  const differences = [];
+  for (const colorSpace of [copy.colorSpace, BT601]) {
+    const small = smallOf(await drawn({ ...copy, colorSpace }, colorSpace));
+    differences.push(small.reduce((sum, value, index) => sum + Math.abs(value - truth[index]), 0));
+  }
+  const [declared, other] = differences;
   if (Math.abs(declared - other) < TELLING || Math.min(declared, other) > UNLIKE) return false;
   colours = other < declared ? BT601 : copy.colorSpace;
   return true;
 }
 
+const smallCanvas = new OffscreenCanvas(1, 1);
+
 function smallOf(image) {
   const { width, height } = COMPARED;
-  const context = new OffscreenCanvas(width, height).getContext("2d", { alpha: false });
+  if (smallCanvas.width !== width) Object.assign(smallCanvas, { width, height });
+  const context = smallCanvas.getContext("2d", { alpha: false, willReadFrequently: true });
   context.drawImage(image, 0, 0, width, height);
   return context.getImageData(0, 0, width, height).data;
 }
@@ -102,24 +108,39 @@ export function shown(copy, timestamp = 0, colorSpace = colours ?? likelyColours
   });
 }
 
-/** The copy drawn on a canvas of a size: fitted, the rest black. */
-export function drawn(copy, width, height) {
-  const canvas = new OffscreenCanvas(width, height);
-  const context = canvas.getContext("2d", { alpha: false });
-  const scale = Math.min(width / copy.width, height / copy.height);
-  const frame = shown(copy);
-  context.drawImage(frame, 0, 0, copy.width * scale, copy.height * scale);
+const pictureCanvas = new OffscreenCanvas(1, 1), thumbnailCanvas = new OffscreenCanvas(1, 1); // used for every picture
+const STRIP_ROWS = 256; // rows that are converted at a time
+let strip = null; // memory of such rows, used again
+const RGBA = { format: "RGBA", colorSpace: "srgb" };
+
+/**
+ * The copy on a canvas of its size. The frame is converted in memory: one that is drawn leaves as much shared memory
+ * behind as it has pixels, until garbage is collected.
+ */
+export async function drawn(copy, colorSpace = undefined) {
+  const { width, height } = copy, canvas = pictureCanvas;
+  if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
+  const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true }), frame = shown(copy, 0, colorSpace);
+  if (frame.allocationSize(/** @type {any} */ (RGBA)) === width * height * RGBA.format.length) {
+    for (let y = 0; y < height; y += STRIP_ROWS) {
+      const rows = Math.min(STRIP_ROWS, height - y);
+      if (strip?.width !== width || strip.height !== rows) strip = new ImageData(width, rows);
+      await frame.copyTo(strip.data, /** @type {any} */ ({ ...RGBA, rect: { x: 0, y, width, height: rows } }));
+      context.putImageData(strip, 0, y);
+    }
+  } else context.drawImage(frame, 0, 0); // before Chrome 127
   frame.close();
   return canvas;
 }
 
 /** The copy as PNG bytes. */
-export const png = async (copy) =>
-  (await drawn(copy, copy.width, copy.height).convertToBlob({ type: "image/png" })).arrayBuffer();
+export const png = async (copy) => (await (await drawn(copy)).convertToBlob({ type: "image/png" })).arrayBuffer();
 
 /** A small picture of it, for the panel. */
 export async function thumbnail(copy, width) {
-  const canvas = drawn(copy, width, Math.max(1, Math.round((copy.height * width) / copy.width)));
-  const bytes = new Uint8Array(await (await canvas.convertToBlob({ type: "image/webp", quality: 0.7 })).arrayBuffer());
+  const height = Math.max(1, Math.round((copy.height * width) / copy.width));
+  Object.assign(thumbnailCanvas, { width, height });
+  thumbnailCanvas.getContext("2d", { alpha: false, willReadFrequently: true }).drawImage(pictureCanvas, 0, 0, width, height);
+  const bytes = new Uint8Array(await (await thumbnailCanvas.convertToBlob({ type: "image/webp", quality: 0.7 })).arrayBuffer());
   return `data:image/webp;base64,${btoa(String.fromCharCode(...bytes))}`;
 }

@@ -1,18 +1,23 @@
 // The current recording: receives reports of pages, browser and person, and writes them to the journal.
 import { FrameGroups } from "./frame_groups.js";
 import { Journal, clock } from "./journal.js";
-import { LiveList } from "./live_list.js";
+import { LiveFeed } from "./live_feed.js";
+import { LoadedResources } from "./loaded_resources.js";
 import { Navigations } from "./navigations.js";
+import { PageAccess } from "./page_access.js";
 import { Pictures } from "./pictures.js";
+import { PositionRequests } from "./position_requests.js";
 import { Secrets } from "./secret_values.js";
 import { Tabs } from "./tabs.js";
 import { sleep } from "../sleep.js";
 
-const RESOURCES_INTERVAL_MS = 1500; // ms between two looks at what a tab has loaded
+const UNREADABLE = // addresses that no extension may read
+  /^(chrome|chrome-[a-z]+|devtools|view-source|edge|brave|about):|^https:\/\/(chromewebstore\.google\.com\/|chrome\.google\.com\/webstore)/;
 const CALM = 300; // ms without anything moving after which the screen shows what the page knows
 const FOLLOWED = 64; // events of which it may still be told for how long their page stayed as it was
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
 const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
+const SETTLE_TIMEOUT_MS = 800; // that the service worker has at the end to report what the browser did
 const RESTING = 500; // ms that frames have to fall silent at the end
 const LOOKING = 20_000; // ms that the last look at what tabs have loaded may take; a page that hangs tells nothing
 
@@ -24,32 +29,32 @@ function truly(time, sent) {
 
 export class Recording {
   /**
-   * `facts`: id, task, started_at …; `ask` asks the service worker for something; `tell` hands news to the panel.
+   * `facts`: id, task, started_at …; `ask` asks the service worker for something; `tell` hands news to the panel;
+   * `onFailed` gets the error after which nothing can be written; `onEmpty`: no recorded tab is left.
    */
-  constructor(store, facts, window, ask, tell) {
+  constructor(store, facts, window, { ask, tell, onFailed, onEmpty }) {
     this.facts = facts;
     this.ask = ask;
     this.tell = tell;
     this.paused = false;
     this.ended = false;
+    this.stopped = 0; // when nothing more was taken in
+    this.onEmpty = onEmpty;
     this.acknowledged = 0;
     this.tabs = new Tabs(window);
-    this.live = new LiveList();
+    this.feed = new LiveFeed(tell);
+    this.access = new PageAccess(this);
     this.navigations = new Navigations();
     this.secrets = new Secrets();
     this.pictures = new Pictures(this);
-    this.journal = new Journal(store, facts.id, (line) => this.#written(line));
+    this.journal = new Journal(store, facts.id, (line) => this.#onWritten(line), onFailed);
     this.ports = new Map(); // port -> { number, frame, session, owed: [[line, message]…] }
+    this.positions = new PositionRequests(this.ports, (tab, time) => this.pictures.confirm(tab, time));
+    this.resources = new LoadedResources(this);
     this.frameGroups = new Map(); // tab -> FrameGroups
     this.documents = new Map(); // tab -> the top document's id, as Chrome names it
-    this.said = []; // chat, as it was told
-    this.small = new Map(); // line -> small picture
     this.seen = new Map(); // session of a frame -> number of its last message
-    this.asked = new Map(); // tab -> when it was last asked for its secrets' places, and which frames have not answered
     this.begun = new Map(); // id of a message that began a gesture -> its tab and line
-    this.resources = new Set(); // address and content of those that are kept
-    this.resourceTimers = new Map(); // tab -> timer of the next look at what it has loaded
-    this.lookedAt = new Map(); // tab -> when the last was
     /** @type {PromiseWithResolvers<void>} */
     this.heard = Promise.withResolvers(); // kept when a page has told all that it shows
   }
@@ -57,14 +62,6 @@ export class Recording {
   /** Seconds since the beginning. */
   get elapsed() {
     return clock() - this.facts.started_at;
-  }
-
-  /** What a panel is told that is opened only now. */
-  history() {
-    const pictures = [...this.small].map(([event, small]) => ({ picture: { event, small } }));
-    const lines = [...this.live.all().map((line) => ["line", line]), ...this.said.map((chat) => ["chat", chat])];
-    lines.sort(([, one], [, other]) => one.time - other.time);
-    return [...pictures, ...lines.map(([kind, line]) => ({ [kind]: line }))];
   }
 
   // Tabs.
@@ -80,9 +77,11 @@ export class Recording {
     if (number === 1) this.tabs.current = 1;
     else if (!this.paused) {
       this.pictures.want(opener ?? before, line, clock());
-      this.#list(line, { time: this.elapsed, type: "tabcreate", tab: number, gesture: null, target: null, data: { tab: number } });
+      this.feed.addEvent(line, { time: this.elapsed, type: "tabcreate", tab: number, gesture: null, target: null, data: { tab: number } });
     }
+    if (tab.isNew || tab.url === "about:blank") this.pictures.onDisplay(number, "begin", {});
     this.pictures.follow(number, tab);
+    this.access.check(number);
     return number;
   }
 
@@ -92,10 +91,11 @@ export class Recording {
     const origin = this.tabs.current;
     this.tabs.current = number;
     this.pictures.show(number);
+    this.access.tell();
     if (this.paused) return;
     const line = this.journal.add("show", { tab: number });
     this.pictures.want(origin, line, clock());
-    this.#list(line, { time: this.elapsed, type: "tabswitch", tab: number, gesture: null, target: null, data: { tab: number } });
+    this.feed.addEvent(line, { time: this.elapsed, type: "tabswitch", tab: number, gesture: null, target: null, data: { tab: number } });
   }
 
   // What frames tell.
@@ -109,7 +109,7 @@ export class Recording {
     const number = this.addTab(facts);
     const early = documentLifecycle === "prerender"; // nobody sees it yet
     const [, session, began] = port.name.split(":"); // a page from the cache tells anew when it began, in the same session
-    const frame = { number, frame: frameId, document: documentId, session, owed: [], resting: false, early };
+    const frame = { number, frame: frameId, document: documentId, session, began: Number(began), owed: [], resting: false, early };
     this.ports.set(port, frame);
     if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url, Number(began));
     port.onMessage.addListener((message) => this.#onMessage(port, frame, message));
@@ -122,6 +122,7 @@ export class Recording {
     for (const [port, frame] of this.ports) {
       if (!frame.early || frame.document !== documentId) continue;
       Object.assign(frame, { early: false, frame: 0 });
+      if (frame.display) this.#onDisplay(frame, frame.display);
       if (!this.paused) port.postMessage({ record: "on" });
     }
   }
@@ -130,14 +131,26 @@ export class Recording {
     if (this.documents.get(number) === documentId) return;
     this.documents.set(number, documentId);
     this.frameGroups.get(number).leave(began);
-    this.lookedAt.delete(number);
+    this.resources.forgetDocument(number);
     this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""));
+  }
+
+  /** A tab shows a document in which the capture script runs; `painted`: when it was first on the screen, if it was. */
+  #onDisplay(frame, display) {
+    frame.display = display;
+    if (frame.early) return;
+    if (frame.frame !== 0) return;
+    const { number, document, began } = frame, { viewer, painted, sent } = display;
+    this.access.set(number, !viewer);
+    this.pictures.onDisplay(number, "connect", { document, time: truly(began, sent) / 1000, readable: !viewer });
+    if (painted !== null) this.pictures.onDisplay(number, "paint", { document, time: truly(painted, sent) / 1000 });
   }
 
   #onMessage(port, frame, message) {
     if (message.resting) frame.resting = true;
-    if (message.told) this.#onPositionsReported(port, message.told);
-    if (message.resources) this.#scheduleResourceCheck(frame.number);
+    if (message.told) this.positions.onAnswer(port, message.told);
+    if (message.resources) this.resources.schedule(frame.number);
+    if (message.display) this.#onDisplay(frame, message.display);
     if (!message.number || message.number <= (this.seen.get(frame.session) ?? 0)) return;
     this.seen.set(frame.session, message.number);
     if (message.secret) this.secrets.addFieldValue(message.secret.field, message.secret.value);
@@ -168,7 +181,7 @@ export class Recording {
     const time = truly(message.time, sent) / 1000;
     if (snapshot) this.pictures.want(number, line, time, this.#paintingOf(message, sent));
     if (message.shown) this.#follow(message.id, { number, line });
-    this.#list(line, { ...message, time: time - this.facts.started_at, tab: number });
+    this.feed.addEvent(line, { ...message, time: time - this.facts.started_at, tab: number });
     return line;
   }
 
@@ -199,33 +212,9 @@ export class Recording {
     return 0;
   }
 
-  /** Have all frames of a tab tell where their secrets stand now. */
-  askPlaces(number, time) {
-    const ports = [...this.ports].filter(([, frame]) => frame.number === number && !frame.early && !frame.resting);
-    this.asked.set(number, { time, ports: new Set(ports.map(([port]) => port)) });
-    for (const [port] of ports) port.postMessage({ tell: time });
-    if (!ports.length) this.pictures.confirm(number, time); // nobody can move them
-  }
-
   /** Pictures of a tab come late, and some may never. */
   tellLate(number) {
     for (const [port, frame] of this.ports) if (frame.number === number) port.postMessage({ late: true });
-  }
-
-  /** Learn where secrets stood in the last frames, as far as the pages answer. */
-  async #learnLastPositions() {
-    for (const number of this.frameGroups.keys()) this.askPlaces(number, clock());
-    const until = performance.now() + RESTING;
-    while ([...this.asked.values()].some(({ ports }) => ports.size) && performance.now() < until) {
-      await sleep(10);
-    }
-  }
-
-  #onPositionsReported(port, time) {
-    const { number } = this.ports.get(port) ?? {}, asked = this.asked.get(number);
-    if (!asked || asked.time !== time) return;
-    asked.ports.delete(port);
-    if (!asked.ports.size) this.pictures.confirm(number, time);
   }
 
   #updateSecrets(number, path, snapshot, time) {
@@ -235,44 +224,22 @@ export class Recording {
     if (groups.hasTop) this.pictures.onSecrets(number, groups.secrets(), size, time);
   }
 
-  /** Look soon at what a tab has loaded: a new document at once, one that goes on loading now and then. */
-  #scheduleResourceCheck(number) {
-    if (this.resourceTimers.has(number)) return;
-    const wait = Math.max(0, (this.lookedAt.get(number) ?? -Infinity) + RESOURCES_INTERVAL_MS - performance.now());
-    this.resourceTimers.set(number, setTimeout(() => this.#storeResources(number), wait));
-  }
-
-  /** Keep what a tab has loaded and is not kept yet. */
-  async #storeResources(number) {
-    clearTimeout(this.resourceTimers.get(number));
-    this.resourceTimers.delete(number);
-    this.lookedAt.set(number, performance.now());
-    const chromeTab = this.tabs.chromeTab(number);
-    if (this.ended || this.paused || !chromeTab) return;
-    const found = await this.ask("resources", { chromeTab }).catch(() => []);
-    for (const { url, type, content } of found) {
-      const name = `${url} ${content.length} ${content.slice(0, 200)} ${content.slice(-200)}`;
-      if (this.resources.has(name) || this.ended || this.paused) continue;
-      this.resources.add(name);
-      const blob = await this.journal.keep(Uint8Array.from(atob(content), (c) => c.charCodeAt(0)).buffer);
-      this.journal.add("resource", { url: this.secrets.inText(url), content_type: type, blob });
-    }
-  }
-
   // What the browser tells.
 
   onNews(news) {
     const { kind, chromeTab } = news;
     if (this.ended) return;
-    if (kind === "created") return void (this.tabs.belongs(news) && this.addTab(news));
+    if (kind === "created") return void (this.tabs.belongs(news) && this.addTab({ ...news, isNew: true }));
     if (kind === "invoked") return this.#onInvoked(news);
+    if (kind === "attached") return void this.#onAttached(news);
     if (kind === "shown" && this.tabs.inScope(news)) return void this.#onShown(news);
     if (kind === "replaced") return this.tabs.replace(news.removed, chromeTab);
     const number = this.tabs.number(chromeTab);
     if (!number) return;
     if (kind === "removed") this.#onRemoved(number, chromeTab);
     if (kind === "zoom" && !this.paused) this.journal.add("zoom", { tab: number, zoom: news.zoom });
-    if (kind === "navigating") this.navigations.begin(number, news);
+    if (kind === "navigating") this.#onNavigating(number, news);
+    if (kind === "failed") this.pictures.onDisplay(number, "stay", {});
     if (kind === "navigated") this.#onNavigated(number, news);
   }
 
@@ -290,19 +257,40 @@ export class Recording {
     this.showTab(news.chromeTab);
   }
 
+  /**
+   * A recorded tab was moved to another window. A window of recorded tabs only is recorded as a whole from now on; of one
+   * that has other tabs, no more than the moved tab.
+   */
+  async #onAttached({ chromeTab, window, others }) {
+    if (!this.tabs.number(chromeTab) || this.tabs.inScope({ window })) return;
+    if (!others.every((id) => this.tabs.number(id))) return;
+    this.tabs.addWindow(window);
+    const shown = await this.ask("shown", { window });
+    if (!this.tabs.number(shown.chromeTab)) await this.#onShown(shown); // opened before this was known
+  }
+
+  #onNavigating(number, news) {
+    this.navigations.begin(number, news);
+    if (UNREADABLE.test(news.url)) this.pictures.onDisplay(number, "leave", { time: news.started });
+  }
+
   #onRemoved(number, chromeTab) {
     const line = this.journal.add("gone", { tab: number });
     if (!this.paused) {
       this.pictures.want(number, line, clock());
-      this.#list(line, { time: this.elapsed, type: "tabremove", tab: number, gesture: null, target: null, data: { tab: number } });
+      this.feed.addEvent(line, { time: this.elapsed, type: "tabremove", tab: number, gesture: null, target: null, data: { tab: number } });
     }
     this.tabs.remove(chromeTab);
     this.pictures.forget(number);
+    if (!this.tabs.count) this.onEmpty();
   }
 
   #onNavigated(number, news) {
     const { transition, started } = this.navigations.finish(number, news);
     if (!news.sameDocument) {
+      this.access.check(number);
+      this.pictures.onDisplay(number, "commit",
+        { document: news.document, time: news.committed, blank: news.url === "about:blank" });
       this.#onDocument(number, news.document, news.url, news.committed);
       this.#onActivated(news.document);
       this.pictures.follow(number, news);
@@ -314,7 +302,7 @@ export class Recording {
     });
     this.pictures.want(number, line, started);
     const time = started - this.facts.started_at;
-    this.#list(line, { time, type: "navigate", tab: number, gesture: null, target: null, data: { url, transition } });
+    this.feed.addEvent(line, { time, type: "navigate", tab: number, gesture: null, target: null, data: { url, transition } });
   }
 
   // What the person asks for.
@@ -334,22 +322,19 @@ export class Recording {
     this.pictures.resume(clock());
     this.journal.add("show", { tab: this.tabs.current });
     this.#order("on");
-    for (const number of new Set([...this.ports.values()].map((frame) => frame.number))) this.#scheduleResourceCheck(number);
+    for (const number of new Set([...this.ports.values()].map((frame) => frame.number))) this.resources.schedule(number);
   }
 
   say(speaker, utterance) {
     if (this.paused || this.ended) throw new Error("The recording is paused; resume it first.");
     const chat = { speaker, utterance: this.secrets.inText(utterance) };
     this.journal.add("chat", chat);
-    this.said.push({ time: this.elapsed, ...chat });
-    this.tell({ chat: this.said.at(-1) });
+    this.feed.addChat({ time: this.elapsed, ...chat });
   }
 
   undo() {
-    const line = this.live.undo();
-    if (!line) return;
-    this.journal.add("undo", { event: line.event });
-    this.tell({ line });
+    const line = this.feed.undo();
+    if (line) this.journal.add("undo", { event: line.event });
   }
 
   /** Something went wrong that does not end the recording. */
@@ -358,21 +343,38 @@ export class Recording {
     return this.journal.add("problem", { message });
   }
 
-  /** End it: everything is on disk when the promise is kept. */
+  /** Take in and film nothing any more, within seconds. What was taken in is stored by `finish`. */
   async stop() {
-    if (this.ended) return;
-    await Promise.race([Promise.all([...this.resourceTimers.keys()].map((number) => this.#storeResources(number))), sleep(LOOKING)]);
-    await this.#learnLastPositions();
+    if (this.ended || this.stopped) return;
+    this.lastResources = Promise.race([this.resources.finish(), sleep(LOOKING)]);
+    await this.positions.finish(this.frameGroups.keys(), RESTING);
     this.#order("off");
     const until = performance.now() + RESTING;
     while ([...this.ports.values()].some((frame) => !frame.resting) && performance.now() < until) {
       await sleep(10);
     }
-    await this.ask("settle").catch(() => {});
+    await Promise.race([this.ask("settle").catch(() => {}), sleep(SETTLE_TIMEOUT_MS)]);
+    if (!this.paused) await Promise.race([this.pictures.learnColours(), sleep(SETTLE_TIMEOUT_MS)]);
+    await Promise.race([this.pictures.verify(), sleep(SETTLE_TIMEOUT_MS)]);
+    this.stopped = clock();
+    this.pictures.halt();
+  }
+
+  /** Make the last pictures and write everything: it is on disk when the promise is kept. */
+  async finish() {
+    await this.lastResources;
     await this.pictures.finish();
     this.ended = true;
     this.journal.add("end");
     await this.journal.settle();
+  }
+
+  /** Let go of everything at once: nothing more can be written. */
+  abandon() {
+    this.ended = true;
+    this.#order("off");
+    this.pictures.abandon();
+    for (const those of [this.ports, this.begun, this.frameGroups]) those.clear();
   }
 
   #order(record) {
@@ -382,15 +384,10 @@ export class Recording {
     }
   }
 
-  #list(line, event) {
-    const changed = this.live.addEvent({ ...event, n: line });
-    if (changed) this.tell({ line: changed });
-  }
-
-  /** Tell frames how far their messages are on disk. */
-  #written(line) {
-    if (this.journal.failed) return this.tell({ failed: "Writing failed and recording stopped. The recorded part is kept." });
+  /** Report to frames and panel how far everything is on disk. */
+  #onWritten(line) {
     this.acknowledged = line;
+    this.feed.onWritten(line);
     for (const [port, frame] of this.ports) {
       let last = 0;
       while (frame.owed.length && frame.owed[0][0] <= line) last = frame.owed.shift()[1];

@@ -7,8 +7,31 @@ const NAME = "demotape", VERSION = 1;
 const STORES = { recordings: "id", settings: null, lines: null, blobs: null };
 const ALL = Number.MAX_SAFE_INTEGER;
 
+/** The storage, with the recordings marked that were interrupted. */
+export async function openStore() {
+  const store = new Store(await openDatabase());
+  return { store, interrupted: await markInterrupted(store) };
+}
+
+/** Mark recordings that nobody ended, but the one in progress: their document has gone. Returns the facts of the last one. */
+export async function markInterrupted(store, inProgress = null) {
+  let last = null;
+  for (const facts of await store.recordings()) {
+    if (facts.status !== "recording" || facts.id === inProgress) continue;
+    const count = await store.lastLine(facts.id);
+    if (!count) {
+      await store.remove(facts.id);
+      continue;
+    }
+    const [line] = await store.lines(facts.id, count, 1);
+    last = { ...facts, status: "interrupted", ended_at: JSON.parse(line).at };
+    await store.saveRecording(last);
+  }
+  return last;
+}
+
 /** @returns {Promise<IDBDatabase>} */
-export function openStore() {
+function openDatabase() {
   const opening = indexedDB.open(NAME, VERSION);
   opening.onupgradeneeded = () => {
     for (const [name, keyPath] of Object.entries(STORES)) opening.result.createObjectStore(name, keyPath ? { keyPath } : {});
@@ -26,7 +49,7 @@ export const answerOf = (request) => new Promise((done, failed) => {
 function written(transaction) {
   return new Promise((done, failed) => {
     transaction.oncomplete = done;
-    transaction.onabort = transaction.onerror = () => failed(transaction.error);
+    transaction.onabort = () => failed(transaction.error ?? new Error("Writing was aborted."));
   });
 }
 
@@ -36,6 +59,12 @@ export class Store {
   /** @param {IDBDatabase} database */
   constructor(database) {
     this.database = database;
+  }
+
+  /** Open the database again: after an error of the disk the connection may be of no use any more. */
+  async reopen() {
+    this.database.close();
+    this.database = await openDatabase();
   }
 
   reading = (name) => this.database.transaction(name).objectStore(name);

@@ -13,6 +13,11 @@ export class Tabs {
   /** Number of a tab, from 1 in order of appearance; undefined when it is not recorded. */
   number = (chromeTab) => this.#numbers.get(chromeTab);
 
+  /** How many recorded tabs are open. */
+  get count() {
+    return this.#numbers.size;
+  }
+
   /** Chrome's id of a number. */
   chromeTab = (number) => [...this.#numbers].find(([, known]) => known === number)?.[0];
 
@@ -21,14 +26,19 @@ export class Tabs {
 
   inScope = ({ window }) => this.#windows.has(window);
 
+  /** Record a window as a whole from now on. */
+  addWindow(window) {
+    this.#windows.add(window);
+  }
+
   /** Take a tab in; returns its number. */
   add({ chromeTab, window }) {
     this.#windows.add(window);
-    this.#numbers.set(chromeTab, this.#count = this.#count + 1);
-    return this.#count;
+    this.#numbers.set(chromeTab, ++this.#last);
+    return this.#last;
   }
 
-  #count = 0;
+  #last = 0; // number of the last tab
 
   /** A tab goes on under another id. */
   replace(removed, added) {

@@ -1,5 +1,6 @@
 // Uploads recordings to the review app, one after the other, chunk by chunk. What has arrived is not sent again; where
 // the network goes away, it goes on when it is back, also after the browser was closed.
+import { ownerOf, ownershipOf } from "./ownership.js";
 import { Packing } from "./packing.js";
 import { sha256 } from "./store.js";
 
@@ -13,13 +14,15 @@ class Unreachable extends Error {}
 export class Uploads {
   #store;
   #onChange;
+  #finished;
   #queue = [];
   #working = false;
   #changed = Promise.resolve(); // changes of the account come one after the other, and who asks for it waits for them
 
-  /** `store` is a promise; `onChange` is called when something is to be shown. */
-  constructor(store, onChange) {
+  /** `store` is a promise; `onChange` is called when something is to be shown; `finished` waits until a recording is written. */
+  constructor(store, onChange, finished) {
     this.#store = store;
+    this.#finished = finished;
     this.#onChange = onChange;
   }
 
@@ -68,6 +71,7 @@ export class Uploads {
     const chosen = known.some(({ id }) => id === project) ? project : (known[0]?.id ?? null);
     await (await this.#store).saveSetting("account", { server, token, name, projects: known, project: chosen });
     this.#onChange();
+    await this.resume(); // what waits for this account
   }
 
   async signOut() {
@@ -106,6 +110,11 @@ export class Uploads {
     const account = await this.account();
     if (!account) throw new Error("Sign in to the review app first.");
     if (this.#queue.includes(id)) return;
+    const store = await this.#store, facts = await store.recording(id);
+    if (!facts) throw new Error("This recording is not stored any more.");
+    if (ownershipOf(facts, account) === "other") throw new Error("This recording belongs to another account.");
+    await this.#finished(id);
+    await store.saveRecording({ ...(await store.recording(id)), owner: ownerOf(account) });
     await this.#note(id, { state: "queued", done: 0, chunks: 1, error: null, project: account.project });
     this.#queue.push(id);
     this.#work();
@@ -114,7 +123,9 @@ export class Uploads {
   /** Go on with what was not finished when the browser was closed. */
   async resume() {
     const all = await (await this.#store).recordings();
-    for (const { id, sent } of all) if (["queued", "sending", "waiting"].includes(sent?.state)) this.#queue.push(id);
+    for (const { id, sent } of all) {
+      if (["queued", "sending", "waiting"].includes(sent?.state) && !this.#queue.includes(id)) this.#queue.push(id);
+    }
     this.#work();
   }
 
@@ -141,8 +152,11 @@ export class Uploads {
   }
 
   async #send(id) {
+    await this.#finished(id);
     const store = await this.#store, account = await store.setting("account");
-    if (!account) throw new Error("Sign in to the review app first.");
+    const facts = await store.recording(id);
+    if (!facts) return; // discarded meanwhile
+    if (!account || ownershipOf(facts, account) === "other") return void (await this.#note(id, { state: "queued" })); // until its owner signs in
     const packing = await Packing.of(store, id), digests = [];
     const piece = (number) => packing.slice(number * CHUNK, (number + 1) * CHUNK);
     for (let number = 0; number * CHUNK < packing.size; number++) digests.push(await sha256(await piece(number)));
@@ -163,7 +177,7 @@ export class Uploads {
       upload = await ask(account, "GET", `uploads/${id}`);
     }
     if (upload.state !== "imported") throw new Error(upload.error ?? "The review app rejected the recording.");
-    await this.#note(id, { state: "imported", done: digests.length, chunks: digests.length, error: null, notice: upload.notice ?? null });
+    await this.#note(id, { state: "imported", done: digests.length, chunks: digests.length, error: null, notice: upload.notice ?? null, at: Date.now() / 1000 });
   }
 
   /** Remember how far a recording is sent. */

@@ -4,6 +4,8 @@ const EVERY = 0.07; // seconds between frames of a page that paints all the time
 const SEGMENT = 2; // seconds
 const KEY_EVERY = 5; // seconds
 const BITS = 3_000_000; // a second
+const MAX_PIXELS = 1920 * 1080; // of the video; larger frames are reduced
+const MAX_QUEUED = 2; // frames that wait for the encoder; while there are as many, frames are left out
 
 export class Video {
   #encoder = null;
@@ -12,6 +14,7 @@ export class Video {
   #last = -Infinity;
   #lastKey = -Infinity;
   #size = null;
+  #canvas = null; // on which frames of another size are drawn
 
   /** `onSegment` takes { packets: [[time, bytes, key]…], width, height } and the packets' bytes one after the other. */
   constructor(onSegment) {
@@ -19,7 +22,12 @@ export class Video {
   }
 
   /** Whether a frame is to be in the video: it was seen for a while, or the last one is long ago. */
-  wants = (time, next) => time > this.#last && next - this.#last >= EVERY;
+  wants = (time, next) => time > this.#last && next - this.#last >= EVERY && !this.isBehind;
+
+  /** Whether the encoder does not keep up. */
+  get isBehind() {
+    return (this.#encoder?.encodeQueueSize ?? 0) >= MAX_QUEUED;
+  }
 
   /** Take a frame and close it. Its timestamp is wall clock in microseconds. The first one fixes the size. */
   add(frame) {
@@ -38,6 +46,9 @@ export class Video {
     this.#lastKey = -Infinity;
   }
 
+  /** Wait until the encoder has caught up. */
+  flush = async () => void (await this.#encoder?.flush());
+
   async finish() {
     if (!this.#encoder) return;
     await this.#encoder.flush();
@@ -49,7 +60,8 @@ export class Video {
   }
 
   #open({ codedWidth, codedHeight }) {
-    const width = codedWidth - (codedWidth % 2), height = codedHeight - (codedHeight % 2);
+    const reduced = Math.min(1, Math.sqrt(MAX_PIXELS / (codedWidth * codedHeight)));
+    const [width, height] = [codedWidth, codedHeight].map((side) => Math.floor((side * reduced) / 2) * 2);
     this.#size = { width, height };
     this.#encoder = new VideoEncoder({ output: (packet) => this.#addPacket(packet), error: () => (this.#encoder = null) });
     this.#encoder.configure({ codec: "vp8", width, height, bitrate: BITS, latencyMode: "realtime" });
@@ -58,10 +70,13 @@ export class Video {
 
   #fitted(frame) {
     const { width, height } = this.#size;
-    if (frame.codedWidth === width && frame.codedHeight === height) return frame;
-    const canvas = new OffscreenCanvas(width, height);
+    const isSameShape = Math.abs(frame.codedWidth * height - frame.codedHeight * width) <= 2 * Math.max(frame.codedWidth, frame.codedHeight);
+    if (isSameShape) return frame; // the encoder reduces it
+    const canvas = (this.#canvas ??= new OffscreenCanvas(width, height));
+    if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     const scale = Math.min(width / frame.codedWidth, height / frame.codedHeight);
-    const context = canvas.getContext("2d", { alpha: false });
+    const context = canvas.getContext("2d", { alpha: false, willReadFrequently: true });
+    context.fillRect(0, 0, width, height);
     context.drawImage(frame, 0, 0, frame.codedWidth * scale, frame.codedHeight * scale);
     const fitted = new VideoFrame(canvas, { timestamp: frame.timestamp });
     frame.close();

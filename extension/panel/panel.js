@@ -1,18 +1,26 @@
 // The side panel: shows the state of the offscreen document and forwards the person's commands. It may be closed at any
 // time.
-import { showRecordings } from "./stored_recordings.js";
-import { askOnce, provenance } from "./provenance.js";
+import { noteAgreement, useAgreement } from "./agreement.js";
+import { showRecordings, watchRetention } from "./stored_recordings.js";
+import { askOnce, provenance, useAccount } from "./provenance.js";
 import { forgetTask, taskGiven, watchTask } from "./task.js";
 
 const { clock, fill } = globalThis.demotapeLines;
 const AGAIN = 200; // ms after which an offscreen document that is gone is called again
+const SILENCE_TIMEOUT_MS = 3000; // without a report of the offscreen document, which sends one a second
 /** @type {Record<string, any>} */
 const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
 const given = Number(new URLSearchParams(location.search).get("window")); // in a test the panel is a window of its own
 const questions = new Map(); // number -> [done, failed]
 const items = new Map(); // number of a line -> its item in the list
 const pictures = new Map(); // number of an event -> small picture
-let asked = 0, zero = 0, current = null;
+const PHASES = { // what the panel says, and its style
+  starting: ["Starting", ""], recording: ["Recording", "recording"], delayed: ["Waiting for the disk", "failed"],
+  paused: ["Paused: not recording", "paused"], stopping: ["Stopping", ""], silent: ["No response", "failed"],
+  interrupted: ["Interrupted: not recording", "failed"], failed: ["Recording ended: writing failed", "failed"],
+  closed: ["Not recording", ""], idle: ["Not recording", ""],
+};
+let asked = 0, zero = 0, current = null, ending = null, reportedAt = Infinity;
 let offscreen = Promise.withResolvers(); // of a port
 
 // Talking to the offscreen document.
@@ -27,6 +35,7 @@ async function connect() {
   });
   port.onDisconnect.addListener(() => {
     void chrome.runtime.lastError;
+    if (current) showPhase("interrupted");
     for (const [, failed] of questions.values()) failed(new Error("demotape was interrupted; try again."));
     questions.clear();
     offscreen = Promise.withResolvers();
@@ -60,7 +69,8 @@ function show(message) {
 // What the offscreen document tells.
 
 const NEWS = {
-  state: showState,
+  state: (now, news) => showState(now, news),
+  beat: ({ phase }) => showPhase(phase),
   line: (line) => showLine(line),
   picture: ({ event, small }) => {
     pictures.set(event, small);
@@ -68,16 +78,17 @@ const NEWS = {
   },
   chat: ({ time, speaker, utterance }) => fill(add(), speaker, utterance, time),
   withheld: (withheld) => (part["click-me"].hidden = !withheld || !current || current.paused),
+  unreadable: (unreadable) => (part["cannot-read"].hidden = !unreadable || !current),
   problem: show,
-  failed: (message) => {
-    part.state.textContent = "Recording stopped";
-    part.sign.className = "sign failed";
-    show(message);
+  kept: (kept, { account, others, days }) => {
+    useAccount(part, account);
+    useAgreement(part, account);
+    showRecordings(part, kept, account, { others, days, ask: quietly });
   },
-  kept: (kept, { account }) => showRecordings(part, kept, account, { ask: quietly }),
 };
 
 function take(said) {
+  reportedAt = performance.now();
   if (said.answer !== undefined) {
     const [done, failed] = questions.get(said.answer) ?? [];
     questions.delete(said.answer);
@@ -98,28 +109,46 @@ function clear() {
   part.none.hidden = false;
 }
 
-function showState(now) {
+function showPhase(phase) {
+  const [text, style] = PHASES[phase];
+  if (part.state.textContent !== text) part.state.textContent = text; // said once by a screen reader
+  part.sign.className = `sign ${style}`.trim();
+}
+
+/** How the last recording ended, if the person did not end it: shown until the next one starts, or it is dismissed. */
+function showEnding(now) {
+  if (now && ending?.phase !== now.phase && now.task && !part.task.value) part.task.value = now.task;
+  ending = now;
+  part.ending.hidden = !now;
+  part.start.firstChild.data = now && now.phase !== "closed" ? "Continue recording " : "Start recording ";
+  if (!now) return;
+  part["ending-text"].textContent = {
+    interrupted: "The recording was interrupted. What was recorded until then is kept on this computer.",
+    failed: now.full ? "The disk is full, so the recording ended. What was written until then is kept. Free space, then continue."
+      : "Writing failed, so the recording ended. What was written until then is kept.",
+    closed: "The recording ended because its last tab was closed. It is kept on this computer.",
+  }[now.phase];
+}
+
+function showState(now, news) {
+  showPhase(news.phase);
+  showEnding(news.ending);
   if (now?.id !== current?.id && current) clear();
   current = now;
   for (const name of ["recording", "chat", "clock"]) part[name].hidden = !now;
   part.idle.hidden = Boolean(now);
-  if (!now) {
-    part.state.textContent = "Not recording";
-    part.sign.className = "sign";
-    return;
-  }
-  const { paused, elapsed, task, withheld } = now;
+  if (!now) return;
+  const { paused, elapsed, task, withheld, unreadable } = now;
   zero = performance.now() - elapsed * 1000;
   part.heading.textContent = task || "No task";
-  part.state.textContent = paused ? "Paused: not recording" : "Recording";
-  part.sign.className = paused ? "sign paused" : "sign recording";
   part.pause.firstChild.data = paused ? "Resume " : "Pause ";
   part.pause.classList.toggle("primary", paused);
   part.utterance.placeholder = paused ? "Paused" : "Say something; Enter sends";
   part.utterance.readOnly = part.send.disabled = paused; // not disabled: whoever is writing keeps the focus
   part.clock.textContent = clock(elapsed);
-  part.stop.disabled = false;
+  part.stop.disabled = news.phase === "stopping";
   NEWS.withheld(withheld);
+  NEWS.unreadable(unreadable);
 }
 
 function add() {
@@ -158,19 +187,23 @@ part.begin.addEventListener("submit", async (event) => {
   event.preventDefault();
   part.start.disabled = true;
   const window = given || (await chrome.windows.getCurrent()).id;
-  await quietly("start", { task: part.task.value.trim(), window, provenance: { ...provenance(), ...taskGiven(part) } });
+  noteAgreement(part);
+  const task = part.task.value.trim();
+  const continued = ending?.task_id && ending.task === task ? { task_id: ending.task_id } : {};
+  await quietly("start", { task, window, provenance: { ...provenance(), ...continued, ...taskGiven(part) } });
   part.start.disabled = false;
 });
 part.pause.addEventListener("click", () => quietly(current?.paused ? "resume" : "pause"));
 part.undo.addEventListener("click", () => quietly("undo"));
 part.stop.addEventListener("click", async () => {
   part.stop.disabled = true;
-  part.state.textContent = "Stopping";
-  part.sign.className = "sign";
+  showPhase("stopping");
   await quietly("stop");
   part.task.value = "";
   forgetTask(part);
 });
+watchRetention(part, quietly);
+part.dismiss.addEventListener("click", () => quietly("dismiss"));
 part.chat.addEventListener("submit", async (event) => {
   event.preventDefault();
   const utterance = part.utterance.value.trim(), speaker = new FormData(part.chat).get("speaker");
@@ -205,8 +238,16 @@ addEventListener("keydown", (event) => {
   if (!event.repeat) button.click();
 });
 askOnce(part);
+useAgreement(part, null);
+part.version.textContent = chrome.runtime.getManifest().version;
+part.report.addEventListener("click", async () => {
+  const { phase = "idle" } = ending ?? {};
+  await navigator.clipboard.writeText(`demotape ${part.version.textContent}, ${navigator.userAgent}, state: ${phase}`);
+  part["report-done"].hidden = false;
+});
 setInterval(() => {
-  if (current && !current.paused) part.clock.textContent = clock((performance.now() - zero) / 1000);
+  if (current && performance.now() - reportedAt > SILENCE_TIMEOUT_MS) showPhase("silent");
+  else if (current && !current.paused) part.clock.textContent = clock((performance.now() - zero) / 1000);
 }, 250);
 
 connect();

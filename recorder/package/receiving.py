@@ -93,6 +93,11 @@ class _Tab(TabState):
         self._row_numbers = {name: rows for name, rows in self._row_numbers.items() if self.has_parts_of(name)}
         self._sizes = {name: sizes for name, sizes in self._sizes.items() if self.has_parts_of(name)}
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether the page is one frame group: of the others it is not known whether they have changed."""
+        return set(self.frame_groups) <= {()}
+
     def unchanged_since(self, line: Mapping[str, Any]) -> float:
         """Since when (wall clock, seconds) a picture of the tab shows the page as it was at the action of a line.
 
@@ -276,12 +281,15 @@ class _Receiver:
             acted_in.note_action(line)
         if picture is None:
             return None
-        tab, late = self._tab(picture), picture["time"] < unchanged_since
-        stale = "still" if picture["still"] else picture.get("stale_because", "late" if late else None)
+        tab, agrees = self._tab(picture), picture.get("screenshot_agrees", False)
+        # For a still capture, `agrees` means that the page did not change from before the capture until the event.
+        unproven = picture["still"] and not (agrees and acted_in and acted_in.is_alone)
+        late = "late" if picture["time"] < unchanged_since else None
+        stale = "still" if unproven else picture.get("stale_because", late)
         until = picture.get("unchanged_until")
         frame = PaintedFrame(self._source.blob(picture["blob"]), self.builder.seconds(picture["time"]), stale,
                              followed=False, unchanged_until=until and self.builder.seconds(until),
-                             agrees=stale is None and picture.get("screenshot_agrees", False))
+                             agrees=stale is None and agrees)
         tab.ring.add(frame)
         self.builder.on_frame(tab, frame)
         return frame

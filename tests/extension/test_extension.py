@@ -335,3 +335,13 @@ def test_a_good_picture_shows_the_target_in_its_box_also_when_it_was_just_scroll
         # The stream's colours are rounded, and under load more so: it is the target's if it is no other's.
         apart = {colour: np.abs(seen.astype(int) - colour).max() for colour in (*colours, (255, 255, 255))}
         assert min(apart, key=apart.get) == expected and apart[expected] < 30, (turn["id"], apart[expected])
+
+
+def test_every_language_of_the_app_has_every_text_of_the_manifest():
+    texts = {path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+             for path in (ROOT / "extension" / "_locales").glob("*/messages.json")}
+    languages = {path.name for path in (ROOT / "curator_web" / "translations").iterdir() if path.is_dir()}
+    assert {name.replace("zh_CN", "zh_Hans") for name in texts} == languages | {"en"}
+    named = set(re.findall(r"__MSG_(\w+)__", (ROOT / "extension" / "manifest.json").read_text(encoding="utf-8")))
+    assert all(set(messages) == named and all(entry["message"] for entry in messages.values())
+               for messages in texts.values())

@@ -152,7 +152,7 @@ def test_consent_and_licence_are_asked_once_and_told_with_every_recording(chrome
         seen.append(await view.locator("#publishing").get_attribute("open"))
         seen.append(await view.locator("#license").input_value())
         await record(page, view)
-        await view.evaluate("localStorage.clear()")
+        await view.evaluate("localStorage.removeItem('provenance')")
 
     told = [read(chrome, panel(work)).recording.manifest["provenance"] for work in (first, answers, later)]
     assert told == [{"actor": "person"}, *2 * [{"actor": "person", "consent": True, "license": "CC-BY-4.0"}]]
@@ -247,7 +247,8 @@ COUNT_STILLS = """() => { const take = chrome.tabs.captureVisibleTab.bind(chrome
 
 
 def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser, site, tmp_path):
-    """Without the click on the toolbar: stills, with their true times, and the panel asks for the click."""
+    """Without the click on the toolbar: stills with their times, good where the page did not change; the panel asks for
+    the click."""
     site.pages["/"] = FLIP
 
     async def work():
@@ -276,8 +277,64 @@ def test_where_chrome_withholds_the_stream_pictures_are_marked(recording_browser
     before = 0.0
     for number, turn in enumerate(clicks):
         state = turn["state"]
-        assert state["stale"] and before < state["screenshot_time"] <= turn["timestamp"]
+        assert state.get("stale_because") in ("still", None) and before < state["screenshot_time"] <= turn["timestamp"]
         before = turn["timestamp"]
         blue, _, red = cv2.imdecode(np.frombuffer(session.recording.blob(state["screenshot"]), np.uint8), 1)[300, 400]
         assert (blue > red) == bool(number % 2)
+    # The page was unchanged from before the still until the click, which a person takes their time for.
+    assert sum(turn["state"]["screenshot_status"] == "good" for turn in clicks) >= 3
     assert verify(tmp_path / "rec") == []
+
+
+COUNT_STREAMS = """() => { globalThis.requests = 0;
+  const get = chrome.tabCapture.getMediaStreamId.bind(chrome.tabCapture);
+  chrome.tabCapture.getMediaStreamId = async (...given) => { requests += 1; return get(...given) } }"""
+
+
+def test_a_key_of_the_browser_requests_the_stream_that_it_permits(recording_browser, site, tmp_path):
+    site.pages["/"] = FLIP
+
+    async def work():
+        async with async_playwright() as playwright:
+            context = await browsers.launch(playwright, tmp_path / "profile", streams=False)
+            async with browsers.Panel(context) as panel:
+                page = await context.new_page()
+                await page.goto(site.origin + "/")
+                worker = await browsers.service_worker(context)
+                await panel.ask("start", task="", window=await panel.window_of(page))
+                await panel.page.locator("#click-me").wait_for()
+                await worker.evaluate(COUNT_STREAMS)
+                for count, command in enumerate(("undo", "pause", "pause"), 1):
+                    await worker.evaluate(
+                        "async ([command, url]) => { const [tab] = await chrome.tabs.query({url});"
+                        " chrome.commands.onCommand.dispatch(command, tab) }", [command, site.origin + "/"])
+                    await wait_until_async(partial(worker.evaluate, f"requests >= {count}"), what="a request")
+                await panel.ask("stop")
+            await context.close()
+
+    recording_browser.run(work())
+
+
+def test_the_first_recording_needs_the_agreement_to_what_is_collected(chrome, panel):
+    async def user_actions(page, view):
+        await view.evaluate("localStorage.removeItem('agreed')")
+        await view.reload()
+        await view.locator("#start").click()
+        await view.locator("#agree:invalid").wait_for()
+        assert await view.evaluate("chrome.action.getBadgeText({})") == ""
+        async with chrome.context.expect_page() as opened:
+            await view.locator("#agreement a").click()
+        policy = await opened.value
+        await policy.locator("h2", has_text="How long, and how to delete it").wait_for()
+        await policy.close()
+        await view.locator("#agree").check()
+        await view.locator("#start").click()
+        await view.locator("#state", has_text=STATE).wait_for()
+        await view.locator("#stop").click()
+        await view.locator("#begin").wait_for()
+        assert await view.locator("#agreement").is_hidden()
+        await view.reload()
+        await view.locator("#version", has_text=re.compile(r"^\d+\.\d+")).wait_for(state="attached")
+        assert await view.locator("#agreement").is_hidden()
+
+    panel(user_actions)

@@ -43,7 +43,7 @@ GREEN_BY_BT601 = """async () => {
   const bytes = new Uint8Array([117, 117, 117, 117, 70, 54]); // rgb(0, 200, 0), which is 2 by 2 pixels large
   const layout = [{ offset: 0, stride: 2 }, { offset: 4, stride: 1 }, { offset: 5, stride: 1 }];
   const colorSpace = { matrix: "bt709", primaries: "bt709", transfer: "bt709", fullRange: false };
-  const canvas = drawn({ bytes, layout, format: "I420", width: 2, height: 2, colorSpace }, 2, 2);
+  const canvas = await drawn({ bytes, layout, format: "I420", width: 2, height: 2, colorSpace });
   return Array.from(canvas.getContext("2d").getImageData(0, 0, 1, 1).data.slice(0, 3));
 }"""
 

@@ -38,18 +38,20 @@ def extension_id(folder: Path = EXTENSION) -> str:
     return "".join(chr(ord("a") + int(letter, 16)) for letter in digest)
 
 
-async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), streams: bool = True,
+async def launch(playwright: Playwright, profile: Path, *, viewport=(800, 600), scale: float = 1, streams: bool = True,
                  without: Sequence[str] = ()) -> BrowserContext:
     """A Chromium with the extension.
 
-    `streams`: Chrome gives it every tab's stream without a click on the toolbar; `without`: arguments of Playwright's
-    that it is to be started without.
+    `scale`: device pixels per CSS pixel, as on a dense screen; `streams`: Chrome gives it every tab's stream
+    without a click on the toolbar; `without`: arguments of Playwright's that it is to be started without.
     """
     given = [f"--allowlisted-extension-id={extension_id()}"] if streams else []
+    if scale != 1:
+        given.append(f"--force-device-scale-factor={scale}")
     return await playwright.chromium.launch_persistent_context(
         profile, executable_path=full_chromium(playwright.chromium.executable_path), headless=True,
         args=[*ARGUMENTS, *sandbox_arguments(), *given], ignore_default_args=["--disable-extensions", *without],
-        viewport={"width": viewport[0], "height": viewport[1]})
+        viewport={"width": viewport[0], "height": viewport[1]}, device_scale_factor=scale)
 
 
 async def service_worker(context: BrowserContext) -> Worker:
@@ -69,6 +71,7 @@ class Panel:
             await worker.evaluate("chrome.windows.create({url: 'panel/panel.html', focused: false})")
         self.page: Page = await opened.value
         await self.page.wait_for_load_state()
+        await self.page.evaluate("localStorage.setItem('agreed', 'by a test')")  # for those that start in the panel
         return self
 
     async def __aexit__(self, *_) -> None:

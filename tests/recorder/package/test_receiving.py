@@ -64,6 +64,18 @@ def test_a_still_is_marked(tmp_path):
         == [True]
 
 
+@pytest.mark.parametrize("facts, reason", [
+    ({}, "still"), ({"screenshot_agrees": False}, "still"), ({"screenshot_agrees": True}, None),
+    ({"stale_because": "moved"}, "still")])
+def test_a_still_of_a_page_that_did_not_change_until_the_event_is_good(tmp_path, facts, reason):
+    lines = journal()
+    lines[5] |= {"still": True, **facts}
+    receive(pack(tmp_path / "p.zip", lines), tmp_path / "rec")
+    (state,) = [event["state"] for event in Recording(tmp_path / "rec").events if event["type"] == "pointerdown"]
+    assert (state.get("stale_because"), state.get("stale", False)) == (reason, reason is not None)
+    assert state.get("screenshot_agrees", False) == (reason is None)
+
+
 def test_a_picture_from_before_the_last_action_is_marked_when_the_page_has_changed(tmp_path):
     """Four presses, 0.2 seconds apart: the page changes at the first and the second, but no frame comes."""
     lines = journal()[:4]
