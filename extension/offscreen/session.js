@@ -133,7 +133,10 @@ export class Session {
     };
     try {
       const late = sleep(SAVE_TIMEOUT_MS).then(() => Promise.reject(new Error("The disk does not respond.")));
-      await Promise.race([save().catch(() => store.reopen().then(save)), late]);
+      await Promise.race([save().catch(() => {
+        store.close();
+        return save();
+      }), late]);
     } catch (error) {
       if (isFull(error) || this.#ending?.full) throw new Error("The disk is full. Discard recordings or free space, then start again.");
       throw new Error(`Writing failed: ${error.message}`);
@@ -207,7 +210,8 @@ export class Session {
     this.report();
     if (isCurrent) await this.ask("unregister").catch(() => {});
     const store = await this.store;
-    await store.reopen().then(() => markInterrupted(store, this.recording?.facts.id)).catch(() => {}); // or at the next start
+    store.close();
+    await markInterrupted(store, this.recording?.facts.id).catch(() => {}); // or at the next start
     await this.onStored();
   }
 

@@ -61,35 +61,48 @@ export class Store {
     this.database = database;
   }
 
-  /** Open the database again: after an error of the disk the connection may be of no use any more. */
-  async reopen() {
+  /** Close the connection, which after an error of the disk may be of no use; the next use opens another. */
+  close() {
     this.database.close();
-    this.database = await openDatabase();
   }
 
-  reading = (name) => this.database.transaction(name).objectStore(name);
+  /** A transaction; the database is opened again if the connection was closed. */
+  async #transaction(names, mode = undefined, options = undefined) {
+    try {
+      return this.database.transaction(names, mode, options);
+    } catch (error) {
+      if (error.name !== "InvalidStateError") throw error;
+    }
+    this.database = await openDatabase();
+    return this.database.transaction(names, mode, options);
+  }
 
-  recordings = () => answerOf(this.reading("recordings").getAll());
+  /** The answer of a request that is made of a store. */
+  async #read(name, request) {
+    return answerOf(request((await this.#transaction(name)).objectStore(name)));
+  }
 
-  recording = (id) => answerOf(this.reading("recordings").get(id));
+  recordings = () => this.#read("recordings", (store) => store.getAll());
+
+  recording = (id) => this.#read("recordings", (store) => store.get(id));
 
   async saveRecording(facts) {
-    const transaction = this.database.transaction("recordings", "readwrite");
+    const transaction = await this.#transaction("recordings", "readwrite");
     transaction.objectStore("recordings").put(facts);
     await written(transaction);
   }
 
-  setting = (name) => answerOf(this.reading("settings").get(name));
+  setting = (name) => this.#read("settings", (store) => store.get(name));
 
   async saveSetting(name, value) {
-    const transaction = this.database.transaction("settings", "readwrite");
+    const transaction = await this.#transaction("settings", "readwrite");
     transaction.objectStore("settings").put(value, name);
     await written(transaction);
   }
 
   /** Write lines ([number, text]) and blobs ([SHA-256, bytes]) of a recording at once. */
   async append(id, lines, blobs) {
-    const transaction = this.database.transaction(["lines", "blobs"], "readwrite", { durability: "strict" });
+    const transaction = await this.#transaction(["lines", "blobs"], "readwrite", { durability: "strict" });
     for (const [sha256, bytes] of blobs) transaction.objectStore("blobs").put(bytes, [id, sha256]);
     for (const [number, text] of lines) transaction.objectStore("lines").put(text, [id, number]);
     await written(transaction);
@@ -98,23 +111,23 @@ export class Store {
   /** Number of a recording's last line; 0 when it has none. */
   async lastLine(id) {
     const range = IDBKeyRange.bound([id, 0], [id, ALL]);
-    const cursor = await answerOf(this.reading("lines").openKeyCursor(range, "prev"));
+    const cursor = await this.#read("lines", (store) => store.openKeyCursor(range, "prev"));
     return cursor ? cursor.key[1] : 0;
   }
 
   /** Lines from one number on, at most so many. */
-  lines = (id, from, count) => answerOf(this.reading("lines").getAll(IDBKeyRange.bound([id, from], [id, ALL]), count));
+  lines = (id, from, count) => this.#read("lines", (store) => store.getAll(IDBKeyRange.bound([id, from], [id, ALL]), count));
 
-  blob = (id, sha256) => answerOf(this.reading("blobs").get([id, sha256]));
+  blob = (id, sha256) => this.#read("blobs", (store) => store.get([id, sha256]));
 
   /** SHA-256 of all blobs of a recording, in order. */
   async blobNames(id) {
-    return (await answerOf(this.reading("blobs").getAllKeys(everything(id)))).map(([, sha256]) => sha256);
+    return (await this.#read("blobs", (store) => store.getAllKeys(everything(id)))).map(([, sha256]) => sha256);
   }
 
   /** Forget a recording. */
   async remove(id) {
-    const transaction = this.database.transaction(["recordings", "lines", "blobs"], "readwrite");
+    const transaction = await this.#transaction(["recordings", "lines", "blobs"], "readwrite");
     transaction.objectStore("recordings").delete(id);
     transaction.objectStore("lines").delete(everything(id));
     transaction.objectStore("blobs").delete(everything(id));
