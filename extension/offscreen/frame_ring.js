@@ -15,8 +15,9 @@ const MAX_COPY_INTERVAL_S = 0.08; // seconds between two copies of frames: a fra
 export const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
 const WITHHOLD_S = 0.3; // the same where the browser may see an animation
-const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on the browser may see an animation: of what else
-// is painted it sends none until that is over
+const WHILE = 1, MANY = 8; // seconds, and frames in them, from which on the browser may see an animation: of what else is
+// painted it sends none until that is over. On a busy machine few of the frames come.
+const FRAMES_PER_S = 30; // that a stream has at most
 
 export const now = () => (performance.timeOrigin + performance.now()) / 1000;
 
@@ -26,8 +27,8 @@ export const streamClock = { offset: Infinity };
 export class FrameRing {
   constructor(number) {
     this.number = number;
-    this.ring = []; // { copy, ticks | from and time, came, steady, filmed, picture, users }
-    this.times = []; // of the last frames
+    this.ring = []; // { copy, ticks | from and time, came, waited, steady, filmed, picture, users }
+    this.taken = []; // of the frames of the last WHILE: { time, painted: how many may have been painted since the one before }
     this.places = new SecretFieldPositions();
     this.periods = new ReadablePeriods();
     this.width = this.height = 0; // of the viewport, CSS pixels
@@ -49,11 +50,21 @@ export class FrameRing {
 
   /** Add a frame, which is the newest. */
   push(entry) {
-    this.times = [...this.times.slice(1 - MANY), this.timeOf(entry)];
-    entry.steady = this.times.length === MANY && this.times.at(-1) - this.times[0] <= WHILE;
+    entry.steady = this.#mayBeAnimated(entry);
     entry.users = 0;
     this.ring.push(entry);
     this.#thin();
+  }
+
+  /**
+   * Whether the browser may see an animation. Of frames that were waiting when the one before was done, others may have
+   * been dropped before: they count with as many as may have been painted.
+   */
+  #mayBeAnimated(entry) {
+    const time = this.timeOf(entry), before = this.taken.at(-1)?.time ?? time;
+    const painted = entry.waited ? Math.max(1, Math.round((time - before) * FRAMES_PER_S)) : 1;
+    this.taken = [...this.taken.filter((frame) => time - frame.time <= WHILE), { time, painted }];
+    return this.taken.reduce((sum, frame) => sum + frame.painted, 0) >= MANY;
   }
 
   /** Seconds between two copies of frames of this size, so that the fresh ones fit into their memory. */

@@ -15,6 +15,7 @@ const TRUE = 0.6; // seconds that a true picture is compared with the frames tha
 const HOLD = 3; // seconds that a new document has to tell what in it is secret
 const ASK_EVERY = 0.06; // seconds
 const THUMBNAIL = 176; // pixels
+const WAITED_S = 0.002; // seconds from a request for a frame until it is there, below which it had been waiting
 const SHORTEST_WAIT_S = 0.015; // between two frames that is waited for at all
 const VERIFY_INTERVAL_S = 0.1; // between requests for what the browser has done until now
 const FILM_MARGIN_S = 0.15; // from a first paint until frames are requested anew
@@ -27,6 +28,7 @@ let coloursKnown = false, comparing = Promise.resolve();
 let verifying = false, verifiedAt = -Infinity; // what the browser has done is being reported; when that was last requested
 let truth = null; // { tab, blob, until }: what a tab showed, for frames of that moment to be compared with
 let encoding = Promise.resolve(), backlogBytes = 0; // pictures are made one after the other
+const answering = new Set(); // what is being made of them
 
 /** The frames of one tab, and the events that wait for a picture of it. */
 class Tab extends FrameRing {
@@ -138,8 +140,14 @@ function tabOf(number) {
   return tabs.get(number);
 }
 
-/** Hand out the picture of an event; the same frame is made into a picture once. */
-async function answer(tab, wanted) {
+/** Hand out the picture of an event, which the end of the recording waits for. */
+function answer(tab, wanted) {
+  const answered = makeAnswer(tab, wanted).finally(() => answering.delete(answered));
+  answering.add(answered);
+}
+
+/** The same frame is made into a picture once. */
+async function makeAnswer(tab, wanted) {
   const { event } = wanted, { entry, facts } = tab.choose(wanted);
   if (!entry || !tab.isCovered(entry)) return postMessage({ event, tab: tab.number, picture: null });
   if (!entry.picture && backlogBytes > MAX_BACKLOG_BYTES) return postMessage({ event, tab: tab.number, picture: null, omitted: true });
@@ -193,20 +201,21 @@ async function follow(tab, readable) {
   tab.reader?.cancel();
   tab.reader = reader;
   for (;;) {
+    const begun = now();
     const { value: frame, done } = await reader.read();
     if (done || tab.reader !== reader) {
       frame?.close();
       break;
     }
-    await takeFrame(tab, frame);
+    await takeFrame(tab, frame, now() - begun < WAITED_S);
   }
   if (tab.reader !== reader) return;
   tab.reader = null;
   postMessage({ ended: tab.number });
 }
 
-/** Copy a frame of a stream, unless its page may not be read. While this waits, the browser drops all but the newest frame. */
-async function takeFrame(tab, frame) {
+/** Copy a frame of a stream, unless its page may not be read. While this waits, the browser drops all but the newest frame; `waited`: this one had come while the one before was taken. */
+async function takeFrame(tab, frame, waited) {
   const ticks = frame.timestamp / 1e6, begun = now();
   streamClock.offset = Math.min(streamClock.offset, begun - ticks);
   if (tab.closed || tab.periods.state(ticks + streamClock.offset) === "refused") return frame.close();
@@ -214,7 +223,7 @@ async function takeFrame(tab, frame) {
   frame.close();
   const came = now();
   if (came - ticks - streamClock.offset > LATE) postMessage({ late: tab.number });
-  tab.add({ copy, ticks, came });
+  tab.add({ copy, ticks, came, waited });
   if (!coloursKnown) comparing = compare(tab);
   const wait = begun + tab.copyInterval(copy.bytes.byteLength) - now();
   if (wait > SHORTEST_WAIT_S) await sleep(wait * 1000);
@@ -327,7 +336,8 @@ const ORDERS = {
     while ([...tabs.values()].some(isAwaited)) await sleep(20);
     await comparing;
     coloursKnown = true; // better than now they will not be
-    for (const tab of tabs.values()) await Promise.all(tab.waiting.splice(0).map((wanted) => answer(tab, wanted)));
+    for (const tab of tabs.values()) for (const wanted of tab.waiting.splice(0)) answer(tab, wanted);
+    await Promise.all(answering);
     do {
       await video.flush();
       toVideo(tabOf(shownTab), true);

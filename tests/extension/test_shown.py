@@ -1,5 +1,7 @@
 """What rendered pages show of what the extension records: the same tests as of the recorder, driven in its browser."""
 
+from functools import partial
+
 import pytest
 
 from tests.recorder.rendered_pages import test_animations as animations
@@ -41,4 +43,5 @@ OF_SCRIPTS = ("rule-changed-in-place", "link-rule-changed", "link-alternate", "a
 
 @pytest.mark.parametrize("name", OF_SCRIPTS)
 def test_state_of_scripts_is_rendered(chrome, recording_browser, site, name):
-    state_of_scripts.test_a_rendered_page_looks_as_the_page_did(chrome, site, name, recording_browser)
+    state_of_scripts.test_a_rendered_page_looks_as_the_page_did(
+        chrome, site, name, recording_browser, partial(chrome.seen, 1))

@@ -25,8 +25,9 @@ def page_of(case: Case) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_rendered_page_looks_as_the_page_did(recording_browser, site, name, shown_in=None):
-    """`shown_in`: another browser, where the one that records can show no page without the extension."""
+def test_a_rendered_page_looks_as_the_page_did(recording_browser, site, name, shown_in=None, is_painted=None):
+    """`shown_in`: another browser, where the one that records can show no page without the extension; `is_painted`:
+    waits until the recorder has a picture."""
     shown_in = shown_in or recording_browser
     case = CASES[name]
     site.pages["/"] = page_of(case)
@@ -37,6 +38,8 @@ def test_a_rendered_page_looks_as_the_page_did(recording_browser, site, name, sh
         await page.wait_for_load_state()
         await page.wait_for_function("!window.pending")
         live.append(await page.evaluate(case.value))
+        if is_painted:
+            await is_painted()
         await page.click("#go")
 
     async def show(document):
