@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from .app_data import of_database, open_database
-from .terminal import console, errors
+from .terminal import console, errors, hint
 
 
 @click.group()
@@ -22,8 +22,8 @@ def project_add(project_id: str, name: str, db: str | None, data: Path) -> None:
     from curator_web.users import projects
 
     projects.add(open_database(db, data), project_id, name)
-    errors.print(f"Project {project_id} created. Add a member with: demotape project member {project_id} NAME --role "
-                 "lead")
+    hint(f"Project {project_id} created. Add a member with: demotape project member {project_id} NAME --role lead",
+         to=errors)
 
 
 @project.command("list")

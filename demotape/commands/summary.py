@@ -9,6 +9,8 @@ from rich.console import Console
 from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.types.recordings import Demonstration, Turn
 
+from .terminal import hint
+
 if TYPE_CHECKING:
     from pipeline.export import DemonstrationCounts
     from pipeline.judging.figures import Figures
@@ -57,7 +59,7 @@ def print_recording(console: Console, directory: Path, problems: list[str]) -> N
                   f"{f' ({frequent})' if frequent else ''}, {human_size(folder_size(directory))}: {directory}")
     for problem in problems:
         console.print(f"note: {problem}")
-    console.print(f"{_unexplained_note(recording)}. Next: demotape process {directory}")
+    hint(f"{_unexplained_note(recording)}. Next: demotape process {directory}", to=console)
 
 
 def _unexplained_note(recording: "Recording") -> str:
@@ -291,4 +293,4 @@ def print_demo(console: Console, result) -> None:
         console.print(f"{name:<{width}} {value}")
     for problem in result.problems:
         console.print(f"note: {problem}")
-    console.print(f"\nTo review it: demotape review --data {result.data}")
+    hint(f"\nTo review it: demotape review --data {result.data}", to=console)

@@ -8,6 +8,8 @@ from rich.console import Console
 
 from schemas import DemotapeError
 
+from .hints import with_called_program
+
 PATH = click.Path(path_type=Path)
 console = Console(highlight=False, soft_wrap=True, markup=False)
 errors = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
@@ -56,7 +58,12 @@ def print_line(line: str) -> None:
 
 
 def complain(kind: str, problem: DemotapeError | str) -> None:
-    errors.print(f"{kind}: {printable(str(problem))}", style="red")
+    errors.print(f"{kind}: {with_called_program(printable(str(problem)))}", style="red")
+
+
+def hint(text: str, *, to: Console) -> None:
+    """Print a text with a command to go on with."""
+    to.print(with_called_program(text))
 
 
 def printable(text: str) -> str:

@@ -8,7 +8,7 @@ import click
 from schemas import InputError
 
 from .app_data import create_option, of_database, open_database
-from .terminal import console, errors
+from .terminal import console, errors, hint
 
 _password_option = click.option("--password-stdin", is_flag=True,
                                 help="Read the password from standard input instead of prompting.")
@@ -50,8 +50,8 @@ def user_password(name: str, keep_tokens: bool, password_stdin: bool, db: str | 
         raise InputError("no password; pass it with --password-stdin")
     set_password(open_database(db, data), name, password, keep_tokens=keep_tokens)
     errors.print(f"Password of {name} changed; all sessions ended.")
-    errors.print("The tokens remain valid." if keep_tokens else
-                 f"The tokens are revoked; create a new one with: demotape user token add {name} TOKEN_NAME")
+    hint("The tokens remain valid." if keep_tokens else
+         f"The tokens are revoked; create a new one with: demotape user token add {name} TOKEN_NAME", to=errors)
 
 
 @user.command("disable")
@@ -96,7 +96,7 @@ def user_role(name: str, role: str, db: str | None, data: Path) -> None:
     from curator_web.users import set_role
 
     set_role(open_database(db, data), name, role)
-    errors.print(f"{name} now has the role {role}; roles in projects are unchanged (demotape project member).")
+    hint(f"{name} now has the role {role}; roles in projects are unchanged (demotape project member).", to=errors)
 
 
 @user.command("rename")

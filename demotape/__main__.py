@@ -1,0 +1,6 @@
+"""`python -m demotape`."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    main()

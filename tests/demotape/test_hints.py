@@ -1,0 +1,45 @@
+"""Commands in messages work as they are printed: the program is named as it was called."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from demotape.commands.hints import called_program
+from tests.support.samples.recording_fixtures import write_recording
+
+COMMAND = Path(sys.executable).parent / "demotape"
+ELSEWHERE = os.environ | {"PATH": "/usr/bin:/bin"}
+
+
+@pytest.mark.parametrize("way", ["a path from here", "a whole path", "on the path", "a module"])
+def test_a_hint_works_as_it_is_printed(tmp_path, way):
+    recording = tmp_path / "rec"
+    write_recording(recording)
+    words, environment = {
+        "a path from here": ([os.path.relpath(COMMAND, tmp_path)], ELSEWHERE),
+        "a whole path": ([str(COMMAND)], ELSEWHERE),
+        "on the path": (["demotape"], os.environ | {"PATH": f"{COMMAND.parent}:/usr/bin:/bin"}),
+        "a module": ([sys.executable, "-m", "demotape"], ELSEWHERE)}[way]
+    done = subprocess.run([*words, "import", "--create", "--data", tmp_path / "data", recording], capture_output=True,
+                          text=True, cwd=tmp_path, env=environment)
+    assert done.returncode == 2 and "not processed yet" in done.stderr, done
+    hint = re.search(r"run: (.*?demotape process)", done.stderr)[1]
+    assert hint.startswith(" ".join(words)), (hint, words)
+    again = subprocess.run(f"{hint} '{recording}'", shell=True, capture_output=True, text=True, cwd=tmp_path,
+                           env=environment)
+    assert again.returncode == 0 and (recording / "demonstration.json").exists(), again
+
+
+def test_another_program_of_the_name_on_the_path_is_not_meant(tmp_path, monkeypatch):
+    other = tmp_path / "demotape"
+    shutil.copy("/bin/true", other)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert called_program(".venv/bin/demotape") == ".venv/bin/demotape"
+    assert called_program(str(other)) == "demotape"
+    assert called_program("/a b/demotape") == "'/a b/demotape'"
+    assert called_program("/usr/bin/pytest") == "demotape"
