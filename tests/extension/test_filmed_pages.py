@@ -81,6 +81,7 @@ def test_no_picture_shows_a_page_that_the_extension_may_not_read(recording_brows
                 await page.goto(site.origin + "/two")
                 await page.bring_to_front()  # the settings open another tab where they are pressed
                 await painted(page)
+                await asyncio.sleep(0.4)  # in which a frame comes
                 for _ in range(4):
                     enough = 0 if streams else await worker.evaluate("stills") + 2  # one may be on its way
                     await wait_until_async(partial(worker.evaluate, f"stills >= {enough}"), what="stills")

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline.export.destinations.destination import Destination
+from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.states import States
@@ -162,14 +163,22 @@ class _Trajectory:
         picture = self.states.picture(state) if state["screenshot_status"] == "good" else None
         stem = f"{self.source.name}-{len(self._steps):04d}"
         if picture:
-            path = self.once.path(f"images/{stem}.{self.states.kind}", picture)
-            content.append({"type": "image", "source": {"media_type": _MEDIA[self.states.kind], "path": path}})
+            content.append(self._image(stem, picture))
         page = self.states.page(state)
-        extra = {"url": state["url"], "title": state["title"], "tab": state["tab"],
+        extra: dict[str, Any] = {"url": state["url"], "title": state["title"], "tab": state["tab"],
                  "viewport": dict(state["viewport"]), "scroll": dict(state["scroll"]),
                  "screenshot_status": state["screenshot_status"] if picture else "none",
                  **({"html": self.once.path(f"pages/{stem}.html", page.content)} if page else {})}
+        if self.options.set_of_marks:
+            marked, marks = self.states.with_marks(state)
+            extra["marks"] = legend(marks)
+            if marked and picture:
+                content.append(self._image(f"{stem}-marked", marked))
         return {"content": content, "extra": extra}
+
+    def _image(self, stem: str, picture: bytes) -> dict[str, Any]:
+        path = self.once.path(f"images/{stem}.{self.states.kind}", picture)
+        return {"type": "image", "source": {"media_type": _MEDIA[self.states.kind], "path": path}}
 
 
 def _following_turns(source: Source) -> dict[str, BrowserTurn]:

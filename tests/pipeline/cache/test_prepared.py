@@ -15,7 +15,8 @@ from pipeline.export import FORMATS, Source, export, prepare, states
 from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
 USUAL = {"weblinx": "png", "mind2web": "png", "multimodal-mind2web": "jpg", "webdataset": "jpg", "parquet": "jpg",
-         "chat": "jpg", "playwright": "jpg", "trajectories": "jpg", "label-studio": "jpg"}
+         "chat": "jpg", "playwright": "jpg", "trajectories": "jpg", "label-studio": "jpg",
+         "atif": "jpg"}
 
 
 @pytest.fixture

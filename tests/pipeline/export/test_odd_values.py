@@ -25,7 +25,7 @@ def test_a_picture_larger_than_its_kind_of_file_can_be_is_none(kind):
 @pytest.mark.parametrize("address", NO_ADDRESSES)
 def test_what_is_no_address_has_no_content_and_is_no_request(tmp_path, address):
     recording = Recording(make_recording(tmp_path))
-    resources = Resources(recording)
+    resources = Resources(recording).at(1.0)
     assert resources.text(address) is None and resources.data_uri(address) == "data:,"
     wanted = {"kind": "request", "match": {"exact": ["https://shop.example/"]}, "query": {"q": {"exact": ["2"]}}}
     assert unfit(wanted, Request("GET", address, 200)) == "another address"

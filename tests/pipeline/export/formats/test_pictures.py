@@ -62,6 +62,14 @@ def pictures(folder, format) -> tuple[list[bytes], list[bytes], list[dict], list
         kinds = "screenshot", "marked_screenshot"
         return (*([(folder / each[name]).read_bytes() for each in seen] for name in kinds),
                 [json.loads(each["marks"]) for each in seen], [json.loads(each["axtree"]) for each in seen])
+    if format == "atif":
+        results = [result for path in folder.glob("*/*.json") for step in json.loads(path.read_bytes())["steps"]
+                   for result in step.get("observation", {}).get("results", ())]
+        paths = [part["source"]["path"] for result in results for part in result["content"] if part["type"] == "image"]
+        return ([(folder / path).read_bytes() for path in paths if "-marked." not in path],
+                [(folder / path).read_bytes() for path in paths if "-marked." in path],
+                [result["extra"]["marks"] for result in results],
+                [json.loads(result["content"][1]["text"]) for result in results])
     members: dict[str, list[bytes]] = {}
     for path in sorted(folder.glob("*.tar")):
         with tarfile.open(fileobj=io.BytesIO(path.read_bytes())) as tar:
