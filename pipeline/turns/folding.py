@@ -20,6 +20,7 @@ from .scrolls import offsets_reached, wheel_delta
 _DRAG_DISTANCE = 10  # CSS pixels between press and release that make a drag
 _OWN_NAVIGATIONS = {"typed": "load", "reload": "reload", "back": "back", "forward": "forward"}
 _CLICKS = ("click", "auxclick", "contextmenu", "dblclick")
+_FILLED_INTENTS = ("textInput", "change")  # of a field that the browser filled in
 
 
 def fold(events: list[Event]) -> list[BrowserTurn]:
@@ -147,7 +148,7 @@ def _text(gesture: Gesture, drafts: list[Draft]) -> list[Draft]:
     if pasted := gesture.of_type("paste"):
         return _paste(gesture, pasted[-1], drafts)
     draft = _control(gesture) or _typed(gesture)
-    if draft and gesture.first["type"] == "autofill":
+    if draft and draft.intent in _FILLED_INTENTS and gesture.first["type"] == "autofill":
         draft.arguments |= {"autofill": True}
     return [draft] if draft else []
 
