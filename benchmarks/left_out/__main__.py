@@ -2,7 +2,7 @@
 
     python -m benchmarks.left_out [--sessions N] [--pages N] [--seed N]
 
-A seeded navigator visits pages, each with a word of its own in its address, title, text, attributes, style sheet,
+A seeded navigator visits pages, each with an individual word in its address, title, text, attributes, style sheet,
 requests, answers, headers, storage, console, dialog, in what is typed and in what is said. The session is recorded
 with its network, page archives and console, and imported. Then the turns of some pages are dropped, and the session is
 split in two. One part is exported from the app in all formats, and each word is looked for in every byte, unpacked and

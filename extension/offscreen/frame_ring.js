@@ -15,8 +15,8 @@ const MAX_COPY_INTERVAL_S = 0.08; // seconds between two copies of frames: a fra
 export const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
 const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
 const WITHHOLD_S = 0.3; // the same where the browser may see an animation
-const WHILE = 1, MANY = 8; // seconds, and frames in them, from which on the browser may see an animation: of what else is
-// painted it sends none until that is over. On a busy machine few of the frames come.
+const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on the browser may see an animation: of what else is
+// painted it sends none until that is over.
 const FRAMES_PER_S = 30; // that a stream has at most
 
 export const now = () => (performance.timeOrigin + performance.now()) / 1000;

@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
-from pipeline.export.destinations.destination import Destination
 from pipeline.export.model_input.set_of_marks import legend
-from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.states import States
 from pipeline.privacy.redacting import has_redactions
@@ -21,7 +19,8 @@ from schemas.files import dump_json, dump_line
 from schemas.types.recordings import BrowserTurn, ChatTurn, Turn, TurnState
 
 from . import documents, layouts
-from .card import Counted, Counts, Words
+from .card import Counted, Words
+from .counted_files import CountedFiles
 from .lines import WriteOnce
 
 SCHEMA_VERSION = "ATIF-v1.8"
@@ -33,21 +32,8 @@ and pages are relative to this folder. `llm_call_count` is 0 for steps of person
 arguments from which values were removed.""")
 
 
-class Writer(Files):
+class Writer(CountedFiles):
     """Writes the documents, and what describes them."""
-
-    def __init__(self, destination: Destination, options: Options):
-        super().__init__(destination, options)
-        self._counts = Counts()
-
-    def write(self, source: Source, sample: File | Counted) -> None:
-        if isinstance(sample, Counted):
-            self._counts.turn(source, sample)
-        else:
-            super().write(source, sample)
-
-    def add(self, source: Source) -> None:
-        self._counts.demonstration(source)
 
     def finish(self) -> None:
         files = {split: f"{split}/*.json" for split in self._counts.splits()}

@@ -4,11 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-from pipeline.export.destinations.destination import Destination
 from pipeline.export.formats import documents, layouts
-from pipeline.export.formats.card import Counted, Counts, Words
+from pipeline.export.formats.card import Counted, Words
+from pipeline.export.formats.counted_files import CountedFiles
 from pipeline.export.grammars.acts import Act, NoForm, Session
-from pipeline.export.running import Files
 from pipeline.export.source import File, Options, Source, Tally
 from pipeline.export.states import States
 from pipeline.pages.dom import Page
@@ -29,21 +28,8 @@ _AREAS = ("canvas", "svg", "img", "area")  # where it matters which part of the 
 _HTTP = ("http://", "https://")
 
 
-class Writer(Files):
+class Writer(CountedFiles):
     """Writes the scripts, and what describes them."""
-
-    def __init__(self, destination: Destination, options: Options):
-        super().__init__(destination, options)
-        self._counts = Counts()
-
-    def write(self, source: Source, sample: File | Counted) -> None:
-        if isinstance(sample, Counted):
-            self._counts.turn(source, sample)
-        else:
-            super().write(source, sample)
-
-    def add(self, source: Source) -> None:
-        self._counts.demonstration(source)
 
     def finish(self) -> None:
         files = {split: f"{split}/*.py" for split in self._counts.splits()}
