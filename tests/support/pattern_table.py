@@ -36,6 +36,8 @@ MADE: dict[tuple[str, str], str | bytes] = {
     ("pipeline/checks/chat.py", "b'(?i)\\\\b' + word.encode() + b'\\\\b'"): rb"(?i)\bteh\b",
     ("pipeline/privacy/split.py", "_BETWEEN.join(map(_pattern, pieces))"): rb"4111\s*(?:<[^<>]*>\s*)+1111",
     ("pipeline/privacy/known_forms.py", "'|'.join(map(re.escape, forms))"): "ann@x.example|ann",
+    ("demotape/commands/hints.py", "f'(?<![\\\\w./-]){PROGRAM}(?= (?:{commands})\\\\b)'"):
+        r"(?<![\w./-])demotape(?= (?:record|review)\b)",
     ("pipeline/privacy/known_forms.py", "b'|'.join(map(re.escape, there))"): b"ann@x.example|ann",
 }
 
