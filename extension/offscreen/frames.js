@@ -12,8 +12,10 @@ const DUE = 0.5; // seconds from when an event is told to when a frame must have
 const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
 const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
 const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
-const HOLD = 3; // seconds that a new document has to tell what in it is secret
+const HOLD = 3; // seconds that a picture waits until it is known what in it is secret
 const ASK_EVERY = 0.06; // seconds
+const UNGUARDED_ASK_INTERVAL_S = 0.4; // the same where nothing secret is known
+const UNGUARDED_AGE_S = 0.15; // of a frame, before that is asked: most often an event reports it before
 const THUMBNAIL = 176; // pixels
 const WAITED_S = 0.002; // seconds from a request for a frame until it is there, below which it had been waiting
 const SHORTEST_WAIT_S = 0.015; // between two frames that is waited for at all
@@ -34,10 +36,10 @@ const answering = new Set(); // what is being made of them
 class Tab extends FrameRing {
   constructor(number) {
     super(number);
-    this.guarded = false; // something secret was in sight: frames wait until it is known where it stood
+    this.guarded = false; // something secret was in sight, which may move
     this.requestedAt = -Infinity; // when the page was last requested to report that
     this.known = true; // whether this document has told where its secrets are
-    this.unknownSince = 0;
+    this.leftAt = 0; // when the last document was left
     this.waiting = []; // events whose picture is looked for
     this.begun = ""; // whether the first picture that is kept was announced: "still" or "stream"
     this.reader = null; // of its stream
@@ -89,13 +91,12 @@ class Tab extends FrameRing {
   /** Answer the events for which no better frame can come. */
   serve() {
     const { newest } = this, at = now();
-    const isKnown = this.known || at - this.unknownSince > HOLD;
     const ready = this.waiting.filter((wanted) => {
-      const { time } = wanted, sleep = newest > time || at - time > ON_ITS_WAY;
-      if (!isKnown || !this.readable(at - time) || !sleep || this.isDue(wanted)) return false;
+      const { time, wantedAt } = wanted, hasCome = newest > time || at - time > ON_ITS_WAY;
+      if (!this.readable(at - time) || !hasCome || this.isDue(wanted)) return false;
       if (this.isOpen(time) && at - time < HOLD) return false;
       const { entry } = this.choose(wanted);
-      if (entry && !this.isCovered(entry) && at - time < HOLD) return false;
+      if (entry && !this.isCovered(entry) && at - wantedAt < HOLD && !this.places.isLost(this.timeOf(entry))) return false;
       return !this.choose(wanted).facts.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
     });
     if (!ready.length) return;
@@ -105,13 +106,18 @@ class Tab extends FrameRing {
 
   scale = (entry) => (this.width ? entry.copy.width / this.width : 1);
 
-  /** Whether it is known where secrets stood while a frame was painted. */
-  isCovered = (entry) => !this.guarded || this.places.covers(this.timeOf(entry));
+  /**
+   * Whether it is known what was secret, and where, while a frame was painted. A page that is busy for long may show a
+   * field that it has not reported yet: no frame is kept before the page has.
+   */
+  isCovered = (entry) => this.known && this.places.covers(this.timeOf(entry), this.guarded);
 
   /** Have the page tell where secrets stand, when there are frames for which that is not known. */
   ask() {
-    const newest = this.ring.at(-1);
-    if (!newest || this.isCovered(newest) || now() - this.requestedAt < ASK_EVERY) return;
+    const newest = this.ring.at(-1), at = now();
+    if (!newest || this.isCovered(newest)) return;
+    if (at - this.requestedAt < (this.guarded ? ASK_EVERY : UNGUARDED_ASK_INTERVAL_S)) return;
+    if (!this.guarded && at - this.timeOf(newest) < UNGUARDED_AGE_S && this.isCovered(this.ring[0])) return;
     this.requestedAt = now();
     postMessage({ ask: this.number, time: this.requestedAt });
   }
@@ -172,14 +178,14 @@ async function pictureOf(copy) {
 /** Give the video the frames that are old enough for their secrets to be told. */
 function toVideo(tab, all = false) {
   if (tab.number !== shownTab || paused) return;
-  const isKnown = tab.known || now() - tab.unknownSince > HOLD;
   for (const [index, entry] of tab.ring.entries()) {
-    const time = tab.timeOf(entry);
+    const painted = tab.timeOf(entry), time = Math.max(painted, entry.filmedFrom ?? painted);
     const age = now() - time;
     const state = tab.stateOf(entry);
-    if (state === "open" || !isKnown || !tab.isCovered(entry) || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
+    const isLost = tab.places.isLost(painted), isCovered = isLost || tab.isCovered(entry);
+    if (state === "open" || !isCovered || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
     const next = tab.ring[index + 1];
-    if (state === "refused" || entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
+    if (isLost || state === "refused" || entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
     entry.filmed = true;
     video.add(tab.videoFrame(entry, time));
   }
@@ -266,15 +272,18 @@ const ORDERS = {
     comparing = compare(tabOf(tab));
   },
   /** Another document takes the place of what a tab showed. */
-  document({ tab, tells }) {
+  document({ tab, tells, time }) {
     tabOf(tab).places.leave();
-    Object.assign(tabOf(tab), { known: !tells, unknownSince: now() });
+    Object.assign(tabOf(tab), { known: !tells, leftAt: time });
   },
   /** What in a tab is secret, by its own word. */
   secrets({ tab, boxes, width, height, time }) {
     const it = tabOf(tab);
     it.places.addReport(time, boxes);
-    if (!it.known) it.places.confirm(time); // the document before is gone
+    if (!it.known) {
+      it.places.skip(it.leftAt);
+      it.places.confirm(time); // the document before is gone
+    }
     it.guarded = boxes.length > 0 || (it.known && it.guarded);
     Object.assign(it, { width: width || it.width, height: height || it.height, known: true });
     it.serve();
@@ -305,15 +314,13 @@ const ORDERS = {
     paused = true;
     video.cut();
   },
-  /** What stands on the screen now is where the video goes on from. */
+  /** What is on the screen now is where the video goes on from. */
   resume({ time }) {
     paused = false;
     for (const tab of tabs.values()) {
       for (const entry of tab.ring) entry.filmed = true;
       const last = tab.ring.at(-1);
-      if (last && tab.number === shownTab && tab.stateOf(last) === "kept") {
-        video.add(tab.videoFrame(last, time));
-      }
+      if (last && tab.number === shownTab) Object.assign(last, { filmed: false, filmedFrom: time });
     }
   },
   /** A tab is gone. */

@@ -148,9 +148,10 @@ export class Pictures {
     this.recording.tell({ withheld: this.withheld });
   }
 
-  onDocument(tab, tells) {
+  /** Another document takes the place of what a tab showed until a time; `tells`: whether it reports what it shows. */
+  onDocument(tab, tells, time) {
     this.#compareInterval = STILL_EVERY;
-    this.#order("document", { tab, tells });
+    this.#order("document", { tab, tells, time });
   }
 
   /** What is reported of a tab's documents: `begin`, `commit`, `connect`, `paint`, `leave`, `stay` of ReadablePeriods. */

@@ -132,7 +132,7 @@ export class Recording {
     this.documents.set(number, documentId);
     this.frameGroups.get(number).leave(began);
     this.resources.forgetDocument(number);
-    this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""));
+    this.pictures.onDocument(number, /^(https?|file):/.test(url ?? ""), began);
   }
 
   /** A tab shows a document in which the capture script runs; `painted`: when it was first on the screen, if it was. */
@@ -222,6 +222,7 @@ export class Recording {
     groups.take(path, snapshot, time);
     const size = path.length ? { width: 0, height: 0 } : snapshot.viewport;
     if (groups.hasTop) this.pictures.onSecrets(number, groups.secrets(), size, time);
+    if (!path.length && !snapshot.frames.length) this.pictures.confirm(number, time); // this is all of the page
   }
 
   // What the browser tells.

@@ -9,6 +9,7 @@ const MAX_REPORTS = 200; // that are remembered
 export class SecretFieldPositions {
   #reports = [];
   #knownUntil = -Infinity;
+  #unknown = { after: 0, until: 0 }; // for this time it is never known
   #document = 0;
 
   /** Where they stood at a time, in CSS pixels of the viewport: those in sight, in the order of the document. */
@@ -22,6 +23,11 @@ export class SecretFieldPositions {
     this.#document++;
   }
 
+  /** What was shown after the last confirmation, until a time, is never known: its document is gone. */
+  skip(until) {
+    this.#unknown = { after: this.#knownUntil, until };
+  }
+
   /** Every frame of the page has told where they stand, at that time or later. */
   confirm(time) {
     this.#knownUntil = Math.max(this.#knownUntil, time);
@@ -29,8 +35,14 @@ export class SecretFieldPositions {
     if (last) this.addReport(time, last.boxes, last.document);
   }
 
-  /** Whether it is known where they stood while a frame of that time was painted. */
-  covers = (time) => time + AHEAD <= this.#knownUntil;
+  /**
+   * Whether it is known where they stood while a frame of that time was painted; `mayMove`: there are any, which may be in
+   * the frame where the page reports them a little later.
+   */
+  covers = (time, mayMove = true) => time + (mayMove ? AHEAD : 0) <= this.#knownUntil && !this.isLost(time);
+
+  /** Whether it will never be known. */
+  isLost = (time) => this.#unknown.after < time && time <= this.#unknown.until;
 
   /** Boxes that hold every secret field while a frame of that time was painted: the places told before and after it, and
    * the path between. */

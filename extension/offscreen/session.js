@@ -7,7 +7,8 @@ import { sleep } from "../sleep.js";
 const BEAT_INTERVAL_MS = 1000; // between two reports to the toolbar and the panels
 const WRITE_TIMEOUT_MS = 4000; // that a line may wait for the disk until the recording is shown as delayed
 const STOP_TIMEOUT_MS = 2500; // after which Stop is answered, while the rest is finished in the background
-const SAVE_TIMEOUT_MS = 5000; // that the facts of a new recording may take to be written
+const SAVE_TIMEOUT_MS = 10_000; // that the facts of a new recording may take to be written, the second time after an error
+const MIN_FREE_BYTES = 1e6; // of the disk, below which it is full
 const SIGN_TIMEOUT_MS = 500; // that the toolbar may take until the panel shows the same
 const EMPTY_TIMEOUT_MS = 1000; // without any recorded tab, after which the recording ends
 const FIRST_MESSAGE_TIMEOUT_MS = 1000; // that a page has to report what it shows, before the recording is said to have begun
@@ -125,7 +126,7 @@ export class Session {
     await this.report();
   }
 
-  /** Store the facts of a new recording. After an error of the disk, the database may have to be opened again. */
+  /** Store the facts of a new recording. After an error of the disk, the database has to be opened again. */
   async #saveFacts(store, facts) {
     const save = async () => {
       await store.saveRecording(facts);
@@ -134,11 +135,11 @@ export class Session {
     try {
       const late = sleep(SAVE_TIMEOUT_MS).then(() => Promise.reject(new Error("The disk does not respond.")));
       await Promise.race([save().catch(() => {
-        store.close();
+        store.release();
         return save();
       }), late]);
     } catch (error) {
-      if (isFull(error) || this.#ending?.full) throw new Error("The disk is full. Discard recordings or free space, then start again.");
+      if (await isFull(error)) throw new Error("The disk is full. Discard recordings or free space, then start again.");
       throw new Error(`Writing failed: ${error.message}`);
     }
   }
@@ -203,14 +204,16 @@ export class Session {
   async #fail(recording, error) {
     if (recording.failed) return;
     recording.failed = true;
-    const { facts } = recording, isCurrent = this.recording === recording;
+    const { facts } = recording;
     recording.abandon();
+    const full = await isFull(error).catch(() => false);
+    const isCurrent = this.recording === recording;
     if (isCurrent) this.recording = null;
-    this.#ending = { phase: "failed", task: facts.task, task_id: facts.provenance?.task_id ?? null, full: isFull(error) };
+    this.#ending = { phase: "failed", task: facts.task, task_id: facts.provenance?.task_id ?? null, full };
     this.report();
     if (isCurrent) await this.ask("unregister").catch(() => {});
     const store = await this.store;
-    store.close();
+    store.release();
     await markInterrupted(store, this.recording?.facts.id).catch(() => {}); // or at the next start
     await this.onStored();
   }
@@ -232,4 +235,9 @@ export class Session {
   }
 }
 
-const isFull = (error) => error?.name === "QuotaExceededError" || /quota|space|full/i.test(error?.message ?? "");
+/** Whether writing failed because the disk is full, of which Chrome's errors do not always speak. */
+async function isFull(error) {
+  if (error?.name === "QuotaExceededError" || /quota|space|full/i.test(error?.message ?? "")) return true;
+  const { quota, usage } = await navigator.storage.estimate();
+  return quota - usage < MIN_FREE_BYTES;
+}

@@ -2,10 +2,12 @@
 //
 // A recording is its facts (`recordings`), its journal (`lines`: numbered from 1 without gaps, each the text of one line)
 // and what the lines name by SHA-256 (`blobs`). A line is written together with its blobs or not at all.
+import { sleep } from "../sleep.js";
 
 const NAME = "demotape", VERSION = 1;
 const STORES = { recordings: "id", settings: null, lines: null, blobs: null };
 const ALL = Number.MAX_SAFE_INTEGER;
+const RELEASE_MS = 3000; // without a connection, after which Chrome has let go of a database's files, and of their error
 
 /** The storage, with the recordings marked that were interrupted. */
 export async function openStore() {
@@ -56,25 +58,34 @@ function written(transaction) {
 const everything = (id) => IDBKeyRange.bound([id], [id, []]);
 
 export class Store {
+  /** @type {Promise<IDBDatabase> | null} */
+  #opened;
+
   /** @param {IDBDatabase} database */
   constructor(database) {
-    this.database = database;
+    this.#opened = Promise.resolve(database);
   }
 
-  /** Close the connection, which after an error of the disk may be of no use; the next use opens another. */
-  close() {
-    this.database.close();
+  /**
+   * Close the connection after an error of the disk. The error stays with the database until nobody has had it open for
+   * some seconds: what is wanted of the store meanwhile waits, then opens it again.
+   */
+  release() {
+    const closed = Promise.resolve(this.#opened).then((database) => database?.close(), () => {});
+    this.#opened = closed.then(() => sleep(RELEASE_MS)).then(openDatabase);
+    this.#opened.catch(() => {}); // reported to who wants something of the store
   }
 
-  /** A transaction; the database is opened again if the connection was closed. */
+  /** A transaction; the database is opened again if it was released, or Chrome closed the connection. */
   async #transaction(names, mode = undefined, options = undefined) {
+    const opened = (this.#opened ??= openDatabase());
     try {
-      return this.database.transaction(names, mode, options);
+      return (await opened).transaction(names, mode, options);
     } catch (error) {
+      if (this.#opened === opened) this.#opened = null;
       if (error.name !== "InvalidStateError") throw error;
     }
-    this.database = await openDatabase();
-    return this.database.transaction(names, mode, options);
+    return this.#transaction(names, mode, options);
   }
 
   /** The answer of a request that is made of a store. */

@@ -33,6 +33,7 @@ _LATENCY_FACTOR = 2  # timeouts are at least so many times the last reply's late
 _FIRST_PAINT_TIMEOUT_S, _PAINT_TIMEOUT_S = 1.0, 10.0
 _HANG_TIMEOUT_S = 20.0  # of silence; with less, what busy machines do late would be lost
 _SECRETS_POLL_INTERVAL_S, _REPLY_TIMEOUT_S = 0.02, 0.5  # for frames to report what they show
+_UNGUARDED_POLL_INTERVAL_S = 0.25  # the same where nothing secret is known
 _END_TIMEOUT_S = 1.0  # for a page to handle the end; one with an open dialog does not reply
 
 
@@ -340,6 +341,8 @@ class Tab(TabState):
         patience = _REPLY_TIMEOUT_S
         try:
             while self.waits:
+                if not self.guarded:  # most often an event reports it before
+                    await asyncio.sleep(_UNGUARDED_POLL_INTERVAL_S)
                 requested = self._observer.seconds(self._observer.now)
                 if await self._in_worlds(REPORT, patience):
                     self.confirm_secret_positions(requested)
@@ -360,7 +363,7 @@ class Tab(TabState):
         if "parentId" not in frame:
             self._hand_on()
             self._loaded = False
-            self.new_document(frame["url"])
+            self.new_document(frame["url"], left_at=self._observer.seconds(self._observer.now))
             self._screencast.note_document()
             self._navigated(frame["url"] + frame.get("urlFragment", ""), same_document=False)
 

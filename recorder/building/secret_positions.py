@@ -25,6 +25,7 @@ class SecretFieldPositions:
     def __init__(self) -> None:
         self._reports: deque[_Report] = deque(maxlen=_MAX_REPORTS)
         self._known_until = 0.0
+        self._unknown = (0.0, 0.0)  # after the first, until the second it is never known
         self._document = 0
 
     def add_report(self, time: float, boxes: list[Box]) -> None:
@@ -36,6 +37,10 @@ class SecretFieldPositions:
         """Another document takes the place of this one: nothing moves from the one to the other."""
         self._document += 1
 
+    def skip(self, until: float) -> None:
+        """What was shown after the last confirmation, until a time, is never known: its document is gone."""
+        self._unknown = (self._known_until, until)
+
     def confirm(self, time: float) -> None:
         """Every frame of the page has told where they stand, at that time or later."""
         self._known_until = max(self._known_until, time)
@@ -43,9 +48,15 @@ class SecretFieldPositions:
             last = self._reports[-1]
             self._reports.append(_Report(max(time, last.time), last.boxes, last.document))
 
-    def covers(self, time: float) -> bool:
-        """Whether it is known where they stood while a frame of that time was painted."""
-        return time + _AHEAD <= self._known_until
+    def covers(self, time: float, *, may_move: bool = True) -> bool:
+        """Whether it is known where they stood while a frame of that time was painted; `may_move`: there are any, which
+        may be in the frame where the page reports them a little later."""
+        return time + (_AHEAD if may_move else 0.0) <= self._known_until and not self.is_lost(time)
+
+    def is_lost(self, time: float) -> bool:
+        """Whether it will never be known."""
+        after, until = self._unknown
+        return after < time <= until
 
     def during(self, time: float, height: float) -> list[Box]:
         """Boxes that hold every secret field while a frame of that time was painted: the places told before and after

@@ -14,7 +14,6 @@ from .secret_positions import SecretFieldPositions
 from .state_match import Criteria
 
 _MAX_WAITING_FRAMES = 100  # frames that may wait
-_HOLD = 3.0  # seconds that frames of a new document wait to be told what in them is secret
 
 
 class TabFacts(TypedDict):
@@ -50,7 +49,8 @@ class TabState:
         self._partial: set[tuple[int, ...]] = set()  # frame groups of which not all that is seen is told
         self._known = True  # whether this document has told where its secrets are
         self._secret_positions = SecretFieldPositions()
-        self.guarded = False  # something secret was in sight: frames wait until it is known where it stood
+        self._left_at = 0.0  # when the last document was left
+        self.guarded = False  # something secret was in sight, which may move
 
     def apply_snapshot(self, path: tuple[int, ...], snapshot: Snapshot, time: float) -> None:
         """Take in what a frame group shows at a time: its text, and where in the page something is secret."""
@@ -80,18 +80,22 @@ class TabState:
                 self.guarded |= bool(boxes)
             else:  # the document before is gone
                 self._known, self.guarded = True, bool(boxes)
+                self._secret_positions.skip(self._left_at)
+                self._secret_positions.confirm(time)
+            if not path and not snapshot["frames"]:  # this is all of the page
                 self._secret_positions.confirm(time)
             self._release()
 
     def confirm_secret_positions(self, time: float) -> None:
         """All frames of the page have reported the positions of their secrets, at that time or later."""
-        self._secret_positions.confirm(time)
-        self._release()
+        if self._known:
+            self._secret_positions.confirm(time)
+            self._release()
 
     @property
     def waits(self) -> bool:
-        """Whether frames wait to be told where secrets stand."""
-        return self.guarded and bool(self._waiting_frames)
+        """Whether frames wait until it is known where secrets stand in them."""
+        return bool(self._waiting_frames)
 
     def state(self, url: str | None) -> State:
         """The state of it now, yet without its blobs; `url`: where it was shown."""
@@ -135,21 +139,20 @@ class TabState:
         self._unzoomed_ratio = self.facts["device_pixel_ratio"] / zoom
 
     def paint(self, frame: PaintedFrame) -> None:
-        """Take in a painted frame; it is handed on as soon as it is known what in it is secret."""
+        """Take in a painted frame; it is handed on as soon as it is known what in it is secret, and never before: a page
+        that is busy for long may show a field that it has not reported yet."""
         self._waiting_frames.append(frame)
-        if (oldest := self._waiting_frames[0].time) < frame.time - _HOLD:
-            self._known = True  # it tells nothing: it has none
-            self._secret_positions.confirm(oldest + _HOLD / 2)  # it does not answer: what is stuck moves nothing
         del self._waiting_frames[:-_MAX_WAITING_FRAMES]
         self._release()
 
-    def new_document(self, url: str, began: float = math.inf) -> None:
-        """Another document takes the place of what was shown; frames in it that are told of before it have told since
-        `began`."""
+    def new_document(self, url: str, began: float = math.inf, left_at: float = 0.0) -> None:
+        """Another document takes the place of what was shown until `left_at`; frames in it that are told of before it
+        have told since `began`."""
         self.frame_groups = {path: group for path, group in self.frame_groups.items()
                              if path and self._snapshot_times[path] >= began}
         self._snapshot_times = {path: self._snapshot_times[path] for path in self.frame_groups}
         self._secret_positions.leave()
+        self._left_at = left_at
         self._known = not url.startswith(("http:", "https:", "file:"))
         # What the new one has told already may have come before this: let go of what was from before the last one.
         for frame_group in [name for name in self._chunks if name not in self._reported_since]:
@@ -180,8 +183,9 @@ class TabState:
         viewport = self.facts["viewport"]
         waiting, self._waiting_frames = self._waiting_frames, []
         for frame in waiting:
-            if not self._known or (self.guarded and not self._secret_positions.covers(frame.time)):
-                self._waiting_frames.append(frame)
+            if not self._known or not self._secret_positions.covers(frame.time, may_move=self.guarded):
+                if not self._secret_positions.is_lost(frame.time):
+                    self._waiting_frames.append(frame)
                 continue
             if boxes := self._secret_positions.during(frame.time, viewport["height"]):
                 hidden = tuple(self._secret_positions.path(frame.time, viewport["height"]))

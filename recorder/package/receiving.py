@@ -88,8 +88,8 @@ class _Tab(TabState):
         self._row_numbers: dict[str, set[int]] = {}  # frame group -> numbers of its rows
         self._sizes: dict[str, dict[int, tuple[int, int]]] = {}  # frame group -> chunk -> its text's size, its depth
 
-    def new_document(self, url: str, began: float = math.inf) -> None:
-        super().new_document(url, began)
+    def new_document(self, url: str, began: float = math.inf, left_at: float = 0.0) -> None:
+        super().new_document(url, began, left_at)
         self._row_numbers = {name: rows for name, rows in self._row_numbers.items() if self.has_parts_of(name)}
         self._sizes = {name: sizes for name, sizes in self._sizes.items() if self.has_parts_of(name)}
 

@@ -157,8 +157,7 @@ def test_a_full_disk_ends_the_recording_with_what_is_on_disk(play, recording_bro
         ballast.unlink()
 
         async def is_recording():
-            if await view.locator("#start").is_visible() and await view.locator("#start").is_enabled():
-                await view.locator("#start").click()
+            await view.locator("#start").evaluate("(button) => button.checkVisibility() && button.click()")
             return await view.locator("#state").inner_text() == "Recording"
 
         await wait_until_async(is_recording, what="a recording, now that there is room")

@@ -65,6 +65,43 @@ def test_it_is_readable_nowhere(request, site, way, name):
     assert [time for time, frame in frames if is_readable(frame)] == []
 
 
+BLOCKED_MS = 4500  # longer than a new document has to report its secret fields
+BLOCK = ("const painted = (work) => requestAnimationFrame(() => setTimeout(work)), block = () => {"
+         f"const until = performance.now() + {BLOCKED_MS}; while (performance.now() < until); }};")
+FIELD = "<p><input class=p id=p type=text autocomplete=current-password value=xylophone-4711></p>"
+APPEARING = {
+    "at first": ("", f"document.body.insertAdjacentHTML('beforeend', '{FIELD}'); painted(() => painted(block))"),
+    "in a dialog": (f"<dialog id=d>{FIELD}</dialog>", "b.onclick = () => { d.showModal(); painted(() => painted(block)) }"),
+    "added": ("", f"b.onclick = () => {{ document.body.insertAdjacentHTML('beforeend', '{FIELD}');"
+                  " painted(() => painted(block)) }"),
+}
+
+
+@pytest.mark.parametrize("way", ["recorder", "extension"])
+@pytest.mark.parametrize("name", APPEARING)
+def test_a_field_of_a_page_that_then_is_busy_is_readable_nowhere(request, site, way, name):
+    """The field is on the screen long before the page can report where."""
+    body, script = APPEARING[name]
+    site.pages["/"] = ("<!DOCTYPE html><style>.p { background: lime; border: 0; font: 30px monospace; width: 300px;"
+                       f" height: 50px; outline: 0 }}</style><body><button id=b>Sign in</button><p>{body}</p>"
+                       f"<script>{BLOCK}{script}</script>")
+
+    async def user_actions(page):
+        await page.locator("#b").click()
+        await page.locator(".p").click()
+        await page.mouse.click(600, 400)
+
+    fixture = request.getfixturevalue("recording_browser" if way == "recorder" else "chrome")
+    session = fixture.record(user_actions, url=site.origin + "/")
+    recording = session.recording
+    for each in {event["state"]["screenshot"] for event in recording.events if event["state"]} - {None}:
+        assert not is_readable(read(recording.blob(each)))
+    with av.open(str(recording.layout.video)) as video:
+        frames = [(float(frame.pts * frame.time_base), frame.to_ndarray(format="bgr24"))
+                  for frame in video.decode(video=0)]
+    assert frames and [time for time, frame in frames if is_readable(frame)] == []
+
+
 @pytest.mark.parametrize("way", ["recorder", "extension"])
 def test_a_good_picture_shows_its_target_also_where_a_secret_field_has_just_passed(request, site, way):
     """Where the path of the field is black, the target may be, too: such a picture is not good."""

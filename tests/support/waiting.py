@@ -24,11 +24,14 @@ def wait_until(condition: Callable[[], Result], *, seconds: float = PATIENCE_S, 
 async def wait_until_async(condition: Callable[[], Awaitable[Result] | Result], *, seconds: float = PATIENCE_S,
                            what: str = "the condition") -> Result:
     """`wait_until` on an event loop; the condition may be asynchronous."""
-    async with asyncio.timeout(seconds):
-        while True:
-            value = condition()
-            if asyncio.iscoroutine(value) or isinstance(value, Awaitable):
-                value = await value
-            if value:
-                return value
-            await asyncio.sleep(_PAUSE_S)
+    value = None
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                answer = condition()
+                value = await answer if asyncio.iscoroutine(answer) or isinstance(answer, Awaitable) else answer
+                if value:
+                    return value
+                await asyncio.sleep(_PAUSE_S)
+    except TimeoutError as error:
+        raise TimeoutError(f"{what} was not met in {seconds:.0f} s; last value: {value!r}") from error
