@@ -82,6 +82,8 @@ PROBLEMS_SHOWN = 20  # of one path
                                                 "are never replaced.")
 @click.option("--new-splits", is_flag=True, help="With --release: assign all splits by the rule again; by "
                                                     "default those of the previous release are kept.")
+@click.option("--show-splits", is_flag=True, help="Only show the splits, and the demonstrations whose split differs "
+                                                  "from the earlier export at DESTINATION or the previous release.")
 @click.option("--shard-size", type=click.IntRange(min=1), default=256, show_default=True, help="Maximum size of a "
                                                                                                "shard in MiB.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of parallel processes.")
@@ -90,7 +92,7 @@ PROBLEMS_SHOWN = 20  # of one path
 @of_app
 def export(destination: str, preset: str | None, splits: Path | None, shard_size: int, jobs: int,
            scheduler: str | None, endpoint_url: str | None, db: str | None, data: Path, blobs: str | None,
-           project: str | None, **options) -> None:
+           project: str | None, show_splits: bool, **options) -> None:
     """Export the demonstrations of a project as a data set to DESTINATION, a folder or s3://bucket/prefix.
 
     The format is given by --format or --preset. By default, demonstrations of people are exported: the approved ones
@@ -104,7 +106,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     from curator_web.jobs.export_presets import options_of
     from curator_web.storage.names_key import names_key
     from curator_web.users import project_settings, projects
-    from pipeline.export import InOrder, LeftOut, export, make_rule, read_rule
+    from pipeline.export import InOrder, LeftOut, export, make_rule, preview_splits, read_rule
 
     rule = read_rule(splits) if splits else None
     database, store = open_app(db, data, blobs, endpoint_url)
@@ -115,7 +117,7 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
             rule = make_rule(preset_options["splits"], f"preset {preset!r}")
         options |= {name: value for name, value in preset_options.items() if name in options and not _is_set(name)}
     format_, allow = options.pop("format_"), frozenset(options.pop("allow"))
-    if not format_:
+    if not format_ and not show_splits:
         raise click.UsageError("Missing option '--format' (or a '--preset' with a format).")
     if rule is None and (set_rule := project_settings.split_rule(database, chosen)):
         rule = make_rule(set_rule, "the project's split rule")
@@ -130,6 +132,11 @@ def export(destination: str, preset: str | None, splits: Path | None, shard_size
     sources = InOrder(_unless(empty, exportable(database, store, selection, damaged, not_selected, chosen)))
     if blobs and not destination.startswith("s3://"):
         endpoint_url = None  # it is only that of the recordings
+    if show_splits:
+        preview = preview_splits(sources, destination, rule, release=options["release"],
+                                 new_splits=options["new_splits"], selection=selection, not_selected=not_selected,
+                                 endpoint_url=endpoint_url)
+        return summary.print_split_preview(console, destination, preview)
     store.temporary.remove_left_over()  # such as of an export that was killed
     try:
         with (store.temporary.folder() as temporary,

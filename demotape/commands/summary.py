@@ -12,7 +12,7 @@ from schemas.types.recordings import Demonstration, Turn
 from .terminal import hint
 
 if TYPE_CHECKING:
-    from pipeline.export import DemonstrationCounts
+    from pipeline.export import DemonstrationCounts, SplitPreview
     from pipeline.judging.figures import Figures
     from pipeline.ranker import Trained
     from recorder import Recording
@@ -169,6 +169,21 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {count} × {reason}")
     for kind, count in sorted(result.redacted.items()):
         console.print(f"  {count} × {kind} redacted")
+
+
+def print_split_preview(console: Console, destination: str, preview: "SplitPreview") -> None:
+    """The splits that an export would assign, and what would move."""
+    splits = ", ".join(f"{split} {count}" for split, count in sorted(preview.splits.items()))
+    console.print(f"{destination}: {preview.splits.total()} demonstrations: {splits}; nothing was written",
+                  markup=False, soft_wrap=True)
+    if preview.near_duplicates:
+        console.print(f"  {preview.near_duplicates} in the split of an older near-duplicate")
+    if not preview.compared_with:
+        return
+    console.print(f"  compared with {preview.compared_with}: {preview.new} new, {preview.gone} no longer there, "
+                  f"{len(preview.moves)} with another split", markup=False, soft_wrap=True)
+    for move in preview.moves:
+        console.print(f"  {move.id}: {move.before} → {move.after} ({move.reason})", markup=False, soft_wrap=True)
 
 
 def _count_lines(counts: "DemonstrationCounts") -> list[str]:

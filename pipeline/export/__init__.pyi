@@ -30,6 +30,9 @@ from .source import Summary as Summary
 from .source import Tally as Tally
 from .source import secret_digests_of as secret_digests_of
 from .source import told_by as told_by
+from .split_preview import Move as Move
+from .split_preview import SplitPreview as SplitPreview
+from .split_preview import preview_splits as preview_splits
 from .splits import Facts as Facts
 from .splits import Rule as Rule
 from .splits import RuleSchema as RuleSchema

@@ -29,7 +29,8 @@ from pipeline.privacy.finding import KINDS, NAME_KINDS
 from schemas import InputError
 
 from . import releases
-from .ordering import SpooledSources, in_order
+from .assigning import splits_of, with_splits
+from .ordering import in_order
 from .plugged import find_format, named
 from .running import FAULTS, Format, run
 from .selection import Selection, select
@@ -44,7 +45,7 @@ from .source import (
     leave_out_dropped,
     secret_digests_of,
 )
-from .splits import Group, LeakCheck, Rule
+from .splits import Rule
 from .states import ENCODINGS
 
 FORMATS: dict[str, Format] = {
@@ -131,14 +132,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
                 opened.summary.not_selected = not_selected
             sources = select(sources, selection, rule, opened.summary.not_selected)
         sources = leave_out_dropped(sources, opened.summary.not_selected)
-        groups: list[Group] = []
-        if rule.near_duplicates:
-            from .near_duplicates import near_duplicates  # here, as datasketch is slow to import
-
-            spooled = open_.enter_context(SpooledSources())
-            groups, sources = near_duplicates(spooled.spool(sources), rule), spooled
-        released = {} if new_splits or before is None else _released_splits(before, endpoint_url)
-        leaks = LeakCheck(rule, groups, released)
+        released = {} if new_splits or before is None else splits_of(releases.read_export(before, endpoint_url))
+        sources, leaks = with_splits(open_, sources, rule, released)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)
         done = set[str]()
 
@@ -147,7 +142,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
             if progress:
                 progress(demonstration_id)
 
-        run(leaks.watch(sources), made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
+        run(sources, made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
             progress=advance, faults=faults)
         leaks.verify()
         if properties is not None:
@@ -186,9 +181,3 @@ def open_destination(destination: Path | str, format: str, endpoint_url: str | N
     if endpoint_url:
         raise InputError(f"{destination}: --endpoint-url requires an address of the form s3://bucket/prefix")
     return Folder(destination, format, before)
-
-
-def _released_splits(location: Path | str, endpoint_url: str | None) -> dict[str, str]:
-    """The split of each demonstration of a release; raises InputError when it cannot be read."""
-    return {entry["id"]: entry["split"] for entry in releases.read_export(location, endpoint_url)["demonstrations"]
-            if "split" in entry}

@@ -139,8 +139,8 @@ class TabState:
         self._unzoomed_ratio = self.facts["device_pixel_ratio"] / zoom
 
     def paint(self, frame: PaintedFrame) -> None:
-        """Take in a painted frame; it is handed on as soon as it is known what in it is secret, and never before: a page
-        that is busy for long may show a field that it has not reported yet."""
+        """Take in a painted frame; it is handed on as soon as it is known what in it is secret, and never before: a
+        page that is busy for long may show a field that it has not reported yet."""
         self._waiting_frames.append(frame)
         del self._waiting_frames[:-_MAX_WAITING_FRAMES]
         self._release()

@@ -71,7 +71,8 @@ BLOCK = ("const painted = (work) => requestAnimationFrame(() => setTimeout(work)
 FIELD = "<p><input class=p id=p type=text autocomplete=current-password value=xylophone-4711></p>"
 APPEARING = {
     "at first": ("", f"document.body.insertAdjacentHTML('beforeend', '{FIELD}'); painted(() => painted(block))"),
-    "in a dialog": (f"<dialog id=d>{FIELD}</dialog>", "b.onclick = () => { d.showModal(); painted(() => painted(block)) }"),
+    "in a dialog": (f"<dialog id=d>{FIELD}</dialog>",
+                    "b.onclick = () => { d.showModal(); painted(() => painted(block)) }"),
     "added": ("", f"b.onclick = () => {{ document.body.insertAdjacentHTML('beforeend', '{FIELD}');"
                   " painted(() => painted(block)) }"),
 }

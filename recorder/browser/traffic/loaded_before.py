@@ -16,10 +16,10 @@ from recorder.building.tab_observer import TabObserver
 from recorder.devtools.sessions import ProtocolError, Session, body_of
 from recorder.privacy.mhtml import loaded_parts
 
+from .own_requests import FONT_PATH
 from .resources import frames_of
 
 _WORLD = "demotape-fonts"
-_NOWHERE = "/.demotape-font"  # no page of its site: its request is given another address
 _RULING = ("connect-src", "default-src")  # the first there rules what may be fetched (CSP 3, section 6.8.3)
 _OWN = {"'self'", "*"}  # by which a page's own origin is allowed
 _FETCH = """(async (path) => {
@@ -49,7 +49,7 @@ async def record_loaded_fonts(session: Session, observer: TabObserver) -> None:
         fonts_loaded = [resource for resource in tree["resources"] if resource["type"] == "Font"]
         with suppress(ProtocolError):  # the frame is gone
             if fonts_loaded and not await _forbids(session, tree["frame"]["id"]):
-                await session.send("Fetch.enable", {"patterns": [{"urlPattern": f"*{_NOWHERE}-*"}]})
+                await session.send("Fetch.enable", {"patterns": [{"urlPattern": f"*{FONT_PATH}*"}]})
                 await _fetch(session, tree["frame"]["id"], fonts_loaded, fonts, observer)
     if fonts:
         session.post("Fetch.disable")
@@ -57,7 +57,7 @@ async def record_loaded_fonts(session: Session, observer: TabObserver) -> None:
 
 def _give_address(session: Session, event: dict[str, Any], fonts: list[str]) -> None:
     """Let a request that stands for a font ask for that."""
-    origin, marker, number = event["request"]["url"].partition(_NOWHERE + "-")
+    origin, marker, number = event["request"]["url"].partition(FONT_PATH)
     if marker and number.isdecimal() and int(number) < len(fonts):
         headers = event["request"]["headers"] | {"Origin": origin}
         session.post("Fetch.continueRequest", {
@@ -85,7 +85,7 @@ async def _fetch(session: Session, frame: str, resources: list[dict[str, Any]], 
     for font in resources:
         fonts.append(font["url"])
         answer = await session.send("Runtime.evaluate", {
-            "expression": _FETCH % json.dumps(f"{_NOWHERE}-{len(fonts) - 1}"),
+            "expression": _FETCH % json.dumps(f"{FONT_PATH}{len(fonts) - 1}"),
             "contextId": world["executionContextId"], "awaitPromise": True, "returnByValue": True})
         if content := answer["result"].get("value"):
             body = body_of({"body": content, "base64Encoded": True})

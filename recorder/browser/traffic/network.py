@@ -12,6 +12,7 @@ from recorder.devtools.sessions import ProtocolError, Session, body_of
 from recorder.privacy.body_text import bytes_of, charset_of
 from recorder.privacy.har import Exchange
 
+from .own_requests import is_own_request
 from .wire_headers import Hops
 
 Spawn = Callable[[Coroutine], None]
@@ -74,7 +75,7 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
 
     def sent(event: dict[str, Any]) -> None:
         request, key = event["request"], event["requestId"]
-        if not request["url"].startswith(("http:", "https:")):
+        if not request["url"].startswith(("http:", "https:")) or is_own_request(request["url"]):
             return
         if "redirectResponse" in event and key in open_:
             redirected = open_.pop(key)

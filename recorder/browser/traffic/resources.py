@@ -9,6 +9,8 @@ from recorder.building.recording_clock import as_if_never_set
 from recorder.building.tab_observer import TabObserver
 from recorder.devtools.sessions import ProtocolError, Session, body_of
 
+from .own_requests import is_own_request
+
 _KINDS = {"Stylesheet", "Image", "Font"}
 _MAX_BYTES = 20_000_000
 _MAX_REMEMBERED = 8_000_000  # characters of style sheets, of one session
@@ -64,7 +66,8 @@ def listeners(session: Session, observer: TabObserver, spawn: Callable[[Coroutin
         from_memory.discard(request)
         # A script may make a font of bytes that it fetched; a `use` shows a part of another SVG file.
         is_wanted = event["type"] in _KINDS or "font" in response["mimeType"] or "svg" in response["mimeType"]
-        wanted = is_wanted and response["url"].startswith(("http:", "https:", "blob:"))
+        wanted = (is_wanted and response["url"].startswith(("http:", "https:", "blob:"))
+                  and not is_own_request(response["url"]))
         if event["type"] == "Stylesheet":
             sheets[request] = response["url"]
         if wanted and key not in observer.cached:

@@ -241,7 +241,7 @@ def test_what_a_page_had_loaded_before_is_kept_and_asked_for_once(recording_brow
         page = await context.new_page()
         await page.goto(site.origin + "/")
         await page.evaluate("Promise.all([...document.fonts].map((font) => font.load()))")
-        async with Recorder(context, tmp_path / "rec") as recorder:
+        async with Recorder(context, tmp_path / "rec", har=True) as recorder:
             await page.click("p")
         assert recorder.problems == []
         seen = await page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name)")
@@ -255,6 +255,7 @@ def test_what_a_page_had_loaded_before_is_kept_and_asked_for_once(recording_brow
     fonts = {"/f.woff", "/g.woff"} if caching != "no-store" else set()  # the browser has no font any more as it came
     assert kept.keys() == {path for path in LOADED if path[-4:] in (".css", ".png")} | fonts
     assert kept["/i.png"] == PICTURE and b"margin: 7px" in kept["/b.css"]
+    assert b"demotape-font" not in recording.layout.har.read_bytes()
     [click] = [turn for turn in fold(recording.events) if turn["intent"] == "click"]
     document = recording.blob(click["state"]["dom"]).decode()
     assert "rgb(1, 2, 3)" in document and "Inside" in document and "Elsewhere" in document
