@@ -111,7 +111,7 @@ export class Recording {
     const [, session, began] = port.name.split(":"); // a page from the cache tells anew when it began, in the same session
     const frame = { number, frame: frameId, document: documentId, session, began: Number(began), owed: [], resting: false, early };
     this.ports.set(port, frame);
-    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url, Number(began));
+    if (frameId === 0 && !early) this.#onDocument(number, documentId, port.sender.url, Number(began) / 1000);
     port.onMessage.addListener((message) => this.#onMessage(port, frame, message));
     port.onDisconnect.addListener(() => this.ports.delete(port));
     port.postMessage({ record: this.paused || early ? "wait" : "on" });
@@ -127,6 +127,7 @@ export class Recording {
     }
   }
 
+  /** A tab shows another document, which began at a time, in seconds. */
   #onDocument(number, documentId, url, began) {
     if (this.documents.get(number) === documentId) return;
     this.documents.set(number, documentId);
