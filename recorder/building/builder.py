@@ -189,7 +189,7 @@ class RecordingBuilder:
         if not self._running:
             return
         [time] = self._page_events.times(message["id"], message, "time")
-        has_state = self._apply_snapshot(tab, message, time)
+        has_state = self.apply_snapshot(tab, message, time)
         # A "snapshot" is no event: it is what one of several frame groups shows now that it is idle.
         if message["type"] == "snapshot" or self._pauses.is_left_out(message, time):
             return
@@ -200,7 +200,7 @@ class RecordingBuilder:
                              view=self._page_events.criteria(tab, message, event, picture))
         self._page_events.note_number(message["id"], number)
 
-    def _apply_snapshot(self, tab: TabState, message: Message, time: float) -> bool:
+    def apply_snapshot(self, tab: TabState, message: Message, time: float) -> bool:
         """Apply the snapshot of a message to its tab; returns whether there is one and it could be applied."""
         path, snapshot = tuple(message["path"]), message["snapshot"]
         return snapshot is not None and self._lost.succeeds(lambda: tab.apply_snapshot(path, snapshot, time))

@@ -39,6 +39,8 @@ from .package_file import Package
 
 _DRAIN_EVERY = 16  # lines after which the writer is waited for, so that little stands in memory
 _MAX_FIRST_LATE_S = 2.0  # by which a document's first message may come late; more: its clock was set
+_WAITING_KINDS = {"page", "picture", "video", "resource"}  # of lines that may wait for the position of a frame
+_MAX_WAITING_LINES, _MAX_WAIT_S = 50, 2.0
 _FRAME_LATE = 0.002  # seconds by which a frame's time may be too late
 _PAINTS = 1.0  # seconds in which a page that has changed is painted, however busy the machine
 _MARK = re.compile("([\x01\x02])(\\d+)\\1")
@@ -159,6 +161,7 @@ class _Receiver:
         self._committed: dict[str, float] = {}  # document -> when it took the place of the one before, wall clock
         self._numbers: dict[int, int] = {}  # line of the journal -> number of the event
         self._gone: list[int] = []  # lines of tabs that were closed, told of when the next event is
+        self._waiting: list[PackageLine] = []  # an event in a frame of unknown position, and what came after it
         self._ended = False
         self._viewport_noted = False
 
@@ -168,15 +171,48 @@ class _Receiver:
         for line in self._source.lines():
             if (line["kind"] == "begin") != (line["n"] == 1) or self._ended:
                 raise InputError(f"{self._where(line)}: field kind: {line['kind']} is not allowed here")
-            self._now, before = max(self._now, line["at"]), self.builder.last_event
-            getattr(self, f"_on_{line['kind']}")(line)
-            if self.builder.last_event > before:
-                self._numbers |= zip(self._gone, range(before + 1, self.builder.last_event), strict=False)
-                self._numbers[line["n"]], self._gone = self.builder.last_event, []
-            if line["n"] % _DRAIN_EVERY == 0:
-                self.builder.drain()
+            if self._waiting or self._is_unlocated(line):
+                self._wait(line)
+            else:
+                self._take(line)
+        self._take_waiting()
         self.builder.settle()
         self.builder.finish(self._now, cut_off=not self._ended)
+
+    def _take(self, line: PackageLine) -> None:
+        self._now, before = max(self._now, line["at"]), self.builder.last_event
+        getattr(self, f"_on_{line['kind']}")(line)
+        if self.builder.last_event > before:
+            self._numbers |= zip(self._gone, range(before + 1, self.builder.last_event), strict=False)
+            self._numbers[line["n"]], self._gone = self.builder.last_event, []
+        if line["n"] % _DRAIN_EVERY == 0:
+            self.builder.drain()
+
+    def _is_unlocated(self, line: Mapping[str, Any]) -> bool:
+        """Whether a line is of an event in a frame of which those above have not reported the position: the lines of
+        several frames keep no order."""
+        return (line["kind"] == "page" and line["frame"] != 0 and line["message"]["type"] != "snapshot"
+                and not self._tab(line).is_located(tuple(line["message"]["path"])))
+
+    def _wait(self, line: PackageLine) -> None:
+        """Keep a line until the position of the frame of the first one is known, or nobody will report it soon."""
+        self._waiting.append(line)
+        page: Any = line
+        first: Any = self._waiting[0]
+        tab, path = self._tab(first), tuple(first["message"]["path"])
+        if line["kind"] == "page" and line is not first and self._tab(page) is tab:
+            message: Any = page["message"]
+            above = tuple(message["path"])
+            if message["snapshot"] and above == path[:len(above)] != path and tab.fault(message["snapshot"]) is None:
+                self.builder.apply_snapshot(tab, message, self.builder.seconds(message["time"] / 1000))
+        if (tab.is_located(path) or line["kind"] not in _WAITING_KINDS or len(self._waiting) >= _MAX_WAITING_LINES
+                or line["at"] - first["at"] > _MAX_WAIT_S):
+            self._take_waiting()
+
+    def _take_waiting(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for line in waiting:
+            self._take(line)
 
     def _open_video(self, path: Path) -> PacketVideo:
         self._video = PacketVideo(path)

@@ -121,7 +121,8 @@ def test_a_lone_demonstration_is_a_regular_file(tmp_path, way):
 def test_commands_end_with_one_line(recording):
     odd = replaced(recording / "events.jsonl", "FIFO")
     for command in ("check", "process", "import"):
-        done = told(command, recording, *(["--data", recording.parent / "data"] if command == "import" else []))
+        done = told(command, recording, *(["--create", "--data", recording.parent / "data"]
+                                           if command == "import" else []))
         assert done.returncode in (1, 2), command
         assert "not a regular file" in " ".join(done.stderr.split()) and "Traceback" not in done.stderr
         assert odd.name in done.stderr

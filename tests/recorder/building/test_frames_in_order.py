@@ -48,9 +48,11 @@ def test_the_screenshot_is_what_was_painted_last_before_the_event(tmp_path, orde
     now = 0.65
     for frame in frames[:told_after]:
         tab.paint(frame)
+    tab.confirm_secret_positions(now)
     builder.on_browser_event(tab, "navigate", 1000 + _EVENT, {"url": "about:blank", "transition": "reload"})
     for frame in frames[told_after:]:
         tab.paint(frame)
+    tab.confirm_secret_positions(now)
     builder.settle()
     builder.finish(1001)
     assert builder.problems == []
@@ -71,6 +73,7 @@ def test_a_page_that_is_painted_again_as_it_was_counts_from_when_it_was_first_se
     now = 2.0
     for time, level in ((0.1, 10), (0.2, 20), (0.5, 20), (0.8, 10)):
         tab.paint(PaintedFrame(picture(level), time))
+    tab.confirm_secret_positions(now)
     for time in (0.6, 0.9):
         builder.on_browser_event(tab, "navigate", 1000 + time, {"url": "about:blank", "transition": "reload"})
     builder.settle()
