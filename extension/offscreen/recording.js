@@ -18,6 +18,7 @@ const FOLLOWED = 64; // events of which it may still be told for how long their 
 const BEGINNINGS = new Set(["pointerdown", "keydown", "wheel"]);
 const CLOCK_SET = 1000; // ms between a page's clock and this one that mean that one was set
 const SETTLE_TIMEOUT_MS = 800; // that the service worker has at the end to report what the browser did
+const VERIFY_TIMEOUT_MS = 10_000; // that the browser may take, after Stop, to report what it did until then
 const RESTING = 500; // ms that frames have to fall silent at the end
 const LOOKING = 20_000; // ms that the last look at what tabs have loaded may take; a page that hangs tells nothing
 
@@ -365,6 +366,7 @@ export class Recording {
   /** Make the last pictures and write everything: it is on disk when the promise is kept. */
   async finish() {
     await this.lastResources;
+    await Promise.race([this.pictures.verify(), sleep(VERIFY_TIMEOUT_MS)]); // again: on a busy machine Stop did not wait for it
     await this.pictures.finish();
     this.ended = true;
     this.journal.add("end");
