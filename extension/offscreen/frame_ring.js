@@ -4,19 +4,20 @@ import { releaseBuffer } from "./frame_buffers.js";
 import { ReadablePeriods } from "./readable_periods.js";
 import { SecretFieldPositions } from "./secret_positions.js";
 
-export const FRESH = 0.6; // seconds of which every frame is held
+export const FRESH_S = 0.6; // seconds of which every frame is held
 const BUFFER_S = 2.5; // seconds of which some frames are held: a page that is busy tells late of what was done
 const BUFFER_INTERVAL_S = 0.15; // seconds between those
 const MIN_SHOWN_S = 0.1; // seconds; a frame that stood longer is held
-const FRESH_BYTES = 100e6; // bytes of the frames of the last FRESH seconds: of large frames, not every one is copied
+const FRESH_BYTES = 100e6; // bytes of the frames of the last FRESH_S seconds: of large frames, not every one is copied
 const RING_BYTES = 72e6; // bytes of all frames of a tab
 const HIDDEN_BYTES = 24e6; // bytes of all frames of a tab that is not shown
 const MAX_COPY_INTERVAL_S = 0.08; // seconds between two copies of frames: a frame that waits longer would count as late
-export const LATE = 0.1; // seconds that a frame takes to come from which on the browser may have dropped later ones meanwhile
-const DRAWN = 0.03; // seconds from a page's third paint after a change until that is on the screen
+export const LATE_S = 0.1; // seconds of delay of a frame, from which the browser may have dropped later ones meanwhile
+const DRAWN_S = 0.03; // seconds from a page's third paint after a change until that is on the screen
 const WITHHOLD_S = 0.3; // the same where the browser may see an animation
-const WHILE = 1, MANY = 12; // seconds, and frames in them, from which on the browser may see an animation: of what else is
-// painted it sends none until that is over.
+// With so many frames in so many seconds the browser may see an animation: until that is over it sends no frame of what
+// else is painted.
+const ANIMATION_WINDOW_S = 1, MIN_ANIMATION_FRAMES = 12;
 const FRAMES_PER_S = 30; // that a stream has at most
 
 export const now = () => (performance.timeOrigin + performance.now()) / 1000;
@@ -28,7 +29,7 @@ export class FrameRing {
   constructor(number) {
     this.number = number;
     this.ring = []; // { copy, ticks | from and time, came, waited, steady, filmed, picture, users }
-    this.taken = []; // of the frames of the last WHILE: { time, painted: how many may have been painted since the one before }
+    this.taken = []; // of the frames of the last ANIMATION_WINDOW_S: { time, painted: how many may have been painted since the one before }
     this.places = new SecretFieldPositions();
     this.periods = new ReadablePeriods();
     this.width = this.height = 0; // of the viewport, CSS pixels
@@ -63,13 +64,13 @@ export class FrameRing {
   #mayBeAnimated(entry) {
     const time = this.timeOf(entry), before = this.taken.at(-1)?.time ?? time;
     const painted = entry.waited ? Math.max(1, Math.round((time - before) * FRAMES_PER_S)) : 1;
-    this.taken = [...this.taken.filter((frame) => time - frame.time <= WHILE), { time, painted }];
-    return this.taken.reduce((sum, frame) => sum + frame.painted, 0) >= MANY;
+    this.taken = [...this.taken.filter((frame) => time - frame.time <= ANIMATION_WINDOW_S), { time, painted }];
+    return this.taken.reduce((sum, frame) => sum + frame.painted, 0) >= MIN_ANIMATION_FRAMES;
   }
 
   /** Seconds between two copies of frames of this size, so that the fresh ones fit into their memory. */
   copyInterval(bytes) {
-    return this.isShown ? Math.min(MAX_COPY_INTERVAL_S, (bytes * FRESH) / FRESH_BYTES) : MAX_COPY_INTERVAL_S;
+    return this.isShown ? Math.min(MAX_COPY_INTERVAL_S, (bytes * FRESH_S) / FRESH_BYTES) : MAX_COPY_INTERVAL_S;
   }
 
   /** Let go of frames that nobody will ask for, and of some that stood on the screen for a moment only. */
@@ -78,7 +79,7 @@ export class FrameRing {
     let last = -Infinity;
     const thinned = before.filter((entry, index) => {
       const time = this.timeOf(entry);
-      if (index === before.length - 1 || until - time < FRESH) return true;
+      if (index === before.length - 1 || until - time < FRESH_S) return true;
       const next = this.timeOf(before[index + 1]);
       if (until - next > BUFFER_S || (next - time < MIN_SHOWN_S && next - last < BUFFER_INTERVAL_S)) return false;
       last = time;
@@ -147,8 +148,8 @@ export class FrameRing {
     const entry = this.ring[index], next = this.ring[index + 1];
     if (this.fromOf(entry) >= painted) return true;
     if (entry.from !== undefined) return false; // of a still capture it is not known when it was painted
-    if (entry.came - this.timeOf(entry) > LATE && since < entry.came) return false; // the frame that shows it may have been dropped
-    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (entry.steady ? WITHHOLD_S : DRAWN);
+    if (entry.came - this.timeOf(entry) > LATE_S && since < entry.came) return false; // the frame that shows it may have been dropped
+    return Math.min(next ? this.timeOf(next) : Infinity, bound) >= painted + (entry.steady ? WITHHOLD_S : DRAWN_S);
   }
 
   /** Whether it is not known yet of which page the newest frame of a time is. */

@@ -1,22 +1,22 @@
 // A worker: the painted frames of the recorded tabs. Gives for each event the newest frame not later than it, and the
 // shown tab's frames as a video. What is secret is blackened before anything leaves this worker.
 import { releaseBuffer } from "./frame_buffers.js";
-import { FRESH, FrameRing, LATE, now, streamClock } from "./frame_ring.js";
+import { FRESH_S, FrameRing, LATE_S, now, streamClock } from "./frame_ring.js";
 import { blackened, copyOf, decoded, learnColours, png, shown, thumbnail } from "./pixels.js";
 import { Video } from "./video.js";
 import { sleep } from "../sleep.js";
 
-const ON_ITS_WAY = 0.4; // seconds that a frame painted before an event may arrive after it
-const LAST_WAIT = 0.15; // the same, at the end of the recording
-const DUE = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
-const FOLLOWED = 0.4; // seconds more that a page has to tell how long it stayed as it was
-const COLOURS = 1.5; // seconds that a frame waits to be known how to be read
-const TRUE = 0.6; // seconds that a true picture is compared with the frames that come
-const HOLD = 3; // seconds that a picture waits until it is known what in it is secret
-const ASK_EVERY = 0.06; // seconds
+const ARRIVAL_TIMEOUT_S = 0.4; // seconds that a frame painted before an event may arrive after it
+const LAST_ARRIVAL_TIMEOUT_S = 0.15; // the same, at the end of the recording
+const DUE_TIMEOUT_S = 0.5; // seconds from when an event is told to when a frame must have come of what changed before it
+const FOLLOWED_TIMEOUT_S = 0.4; // seconds more that a page has to tell how long it stayed as it was
+const COLOURS_TIMEOUT_S = 1.5; // seconds that a frame waits to be known how to be read
+const COMPARISON_WINDOW_S = 0.6; // seconds that a true picture is compared with the frames that come
+const HOLD_TIMEOUT_S = 3; // seconds that a picture waits until it is known what in it is secret
+const ASK_INTERVAL_S = 0.06; // seconds
 const UNGUARDED_ASK_INTERVAL_S = 0.4; // the same where nothing secret is known
 const UNGUARDED_AGE_S = 0.15; // of a frame, before that is asked: most often an event reports it before
-const THUMBNAIL = 176; // pixels
+const THUMBNAIL_PX = 176; // pixels
 const WAITED_S = 0.002; // seconds from a request for a frame until it is there, below which it had been waiting
 const SHORTEST_WAIT_S = 0.015; // between two frames that is waited for at all
 const VERIFY_INTERVAL_S = 0.1; // between requests for what the browser has done until now
@@ -65,7 +65,7 @@ class Tab extends FrameRing {
 
   /** A closed tab is forgotten once the events that wait are answered. */
   finishClosed() {
-    const isOpen = ({ time }) => this.isOpen(time) && now() - time < HOLD;
+    const isOpen = ({ time }) => this.isOpen(time) && now() - time < HOLD_TIMEOUT_S;
     if (!this.closed || this.waiting.some(isOpen)) return;
     for (const wanted of this.waiting.splice(0)) answer(this, wanted);
     this.clear();
@@ -83,21 +83,21 @@ class Tab extends FrameRing {
   }
 
   /** Whether a frame so many seconds old is to be read as well as is known by now. */
-  readable = (age) => coloursKnown || !this.reader || age > COLOURS;
+  readable = (age) => coloursKnown || !this.reader || age > COLOURS_TIMEOUT_S;
 
   /** Whether the page has changed before an event, no frame has come since, and one still may. */
-  isDue = ({ since, wantedAt }) => this.reader !== null && this.newest < since && now() - wantedAt < DUE;
+  isDue = ({ since, wantedAt }) => this.reader !== null && this.newest < since && now() - wantedAt < DUE_TIMEOUT_S;
 
   /** Answer the events for which no better frame can come. */
   serve() {
     const { newest } = this, at = now();
     const ready = this.waiting.filter((wanted) => {
-      const { time, wantedAt } = wanted, hasCome = newest > time || at - time > ON_ITS_WAY;
+      const { time, wantedAt } = wanted, hasCome = newest > time || at - time > ARRIVAL_TIMEOUT_S;
       if (!this.readable(at - time) || !hasCome || this.isDue(wanted)) return false;
-      if (this.isOpen(time) && at - time < HOLD) return false;
+      if (this.isOpen(time) && at - time < HOLD_TIMEOUT_S) return false;
       const { entry } = this.choose(wanted);
-      if (entry && !this.isCovered(entry) && at - wantedAt < HOLD && !this.places.isLost(this.timeOf(entry))) return false;
-      return !this.choose(wanted).facts.stale_because || at - time > ON_ITS_WAY + FOLLOWED;
+      if (entry && !this.isCovered(entry) && at - wantedAt < HOLD_TIMEOUT_S && !this.places.isLost(this.timeOf(entry))) return false;
+      return !this.choose(wanted).facts.stale_because || at - time > ARRIVAL_TIMEOUT_S + FOLLOWED_TIMEOUT_S;
     });
     if (!ready.length) return;
     this.waiting = this.waiting.filter((wanted) => !ready.includes(wanted));
@@ -116,7 +116,7 @@ class Tab extends FrameRing {
   ask() {
     const newest = this.ring.at(-1), at = now();
     if (!newest || this.isCovered(newest)) return;
-    if (at - this.requestedAt < (this.guarded ? ASK_EVERY : UNGUARDED_ASK_INTERVAL_S)) return;
+    if (at - this.requestedAt < (this.guarded ? ASK_INTERVAL_S : UNGUARDED_ASK_INTERVAL_S)) return;
     if (!this.guarded && at - this.timeOf(newest) < UNGUARDED_AGE_S && this.isCovered(this.ring[0])) return;
     this.requestedAt = now();
     postMessage({ ask: this.number, time: this.requestedAt });
@@ -172,7 +172,7 @@ function inTurn(entry, work) {
 }
 
 async function pictureOf(copy) {
-  return { bytes: await png(copy), small: await thumbnail(copy, THUMBNAIL) };
+  return { bytes: await png(copy), small: await thumbnail(copy, THUMBNAIL_PX) };
 }
 
 /** Give the video the frames that are old enough for their secrets to be told. */
@@ -183,7 +183,7 @@ function toVideo(tab, all = false) {
     const age = now() - time;
     const state = tab.stateOf(entry);
     const isLost = tab.places.isLost(painted), isCovered = isLost || tab.isCovered(entry);
-    if (state === "open" || !isCovered || (!all && (age < FRESH / 2 || !tab.readable(age)))) break;
+    if (state === "open" || !isCovered || (!all && (age < FRESH_S / 2 || !tab.readable(age)))) break;
     const next = tab.ring[index + 1];
     if (isLost || state === "refused" || entry.filmed || !video.wants(time, next ? tab.timeOf(next) : Infinity)) continue;
     entry.filmed = true;
@@ -228,7 +228,7 @@ async function takeFrame(tab, frame, waited) {
   const copy = await copyOf(frame);
   frame.close();
   const came = now();
-  if (came - ticks - streamClock.offset > LATE) postMessage({ late: tab.number });
+  if (came - ticks - streamClock.offset > LATE_S) postMessage({ late: tab.number });
   tab.add({ copy, ticks, came, waited });
   if (!coloursKnown) comparing = compare(tab);
   const wait = begun + tab.copyInterval(copy.bytes.byteLength) - now();
@@ -268,7 +268,7 @@ const ORDERS = {
   },
   /** A true picture of what a tab shows now. */
   compare({ tab, blob }) {
-    truth = { tab, blob, until: now() + TRUE };
+    truth = { tab, blob, until: now() + COMPARISON_WINDOW_S };
     comparing = compare(tabOf(tab));
   },
   /** Another document takes the place of what a tab showed. */
@@ -338,7 +338,7 @@ const ORDERS = {
   },
   /** Nothing more will be done: answer who waits, end the video. */
   async finish() {
-    const until = now() + LAST_WAIT;
+    const until = now() + LAST_ARRIVAL_TIMEOUT_S;
     const isAwaited = (tab) => tab.waiting.some((wanted) => now() < until || tab.isDue(wanted));
     while ([...tabs.values()].some(isAwaited)) await sleep(20);
     await comparing;

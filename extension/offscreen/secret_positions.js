@@ -1,8 +1,8 @@
 // Positions of secret fields while a frame was painted: from the page's reports before it and after. Pure; the same
 // rules as recorder/building/secret_positions.py.
 
-const LAG = 0.5; // seconds from what the page was to the frame that shows it, at most: a busy machine is slow
-const AHEAD = 0.05; // seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
+const LAG_S = 0.5; // seconds from what the page was to the frame that shows it, at most: a busy machine is slow
+const AHEAD_S = 0.05; // seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
 const MAX_REPORTS = 200; // that are remembered
 
 /** The places of one tab's secret fields, as they were told; times in seconds. */
@@ -39,7 +39,7 @@ export class SecretFieldPositions {
    * Whether it is known where they stood while a frame of that time was painted; `mayMove`: there are any, which may be in
    * the frame where the page reports them a little later.
    */
-  covers = (time, mayMove = true) => time + (mayMove ? AHEAD : 0) <= this.#knownUntil && !this.isLost(time);
+  covers = (time, mayMove = true) => time + (mayMove ? AHEAD_S : 0) <= this.#knownUntil && !this.isLost(time);
 
   /** Whether it will never be known. */
   isLost = (time) => this.#unknown.after < time && time <= this.#unknown.until;
@@ -69,8 +69,8 @@ export class SecretFieldPositions {
   /** What was told before and after a frame of that time was painted. */
   #around(time) {
     const reports = this.#reports, count = (test) => reports.filter(test).length;
-    const first = Math.max(0, count((report) => report.time <= time - LAG) - 1);
-    const last = Math.min(reports.length, count((report) => report.time < time + AHEAD) + 1);
+    const first = Math.max(0, count((report) => report.time <= time - LAG_S) - 1);
+    const last = Math.min(reports.length, count((report) => report.time < time + AHEAD_S) + 1);
     return reports.slice(first, last);
   }
 }

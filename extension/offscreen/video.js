@@ -1,9 +1,9 @@
 // Encodes the frames of the active tab as VP8 packets with their true times, in segments of a few seconds.
 
-const EVERY = 0.07; // seconds between frames of a page that paints all the time
-const SEGMENT = 2; // seconds
-const KEY_EVERY = 5; // seconds
-const BITS = 3_000_000; // a second
+const FRAME_INTERVAL_S = 0.07; // seconds between frames of a page that paints all the time
+const SEGMENT_S = 2; // seconds
+const KEY_INTERVAL_S = 5; // seconds
+const BITS_PER_S = 3_000_000; // a second
 const MAX_PIXELS = 1920 * 1080; // of the video; larger frames are reduced
 const MAX_QUEUED = 2; // frames that wait for the encoder; while there are as many, frames are left out
 
@@ -22,7 +22,7 @@ export class Video {
   }
 
   /** Whether a frame is to be in the video: it was seen for a while, or the last one is long ago. */
-  wants = (time, next) => time > this.#last && next - this.#last >= EVERY && !this.isBehind;
+  wants = (time, next) => time > this.#last && next - this.#last >= FRAME_INTERVAL_S && !this.isBehind;
 
   /** Whether the encoder does not keep up. */
   get isBehind() {
@@ -34,7 +34,7 @@ export class Video {
     const time = frame.timestamp / 1e6;
     if (!this.#encoder) this.#open(frame);
     const fitted = this.#fitted(frame);
-    const keyFrame = time - this.#lastKey >= KEY_EVERY;
+    const keyFrame = time - this.#lastKey >= KEY_INTERVAL_S;
     if (keyFrame) this.#lastKey = time;
     this.#last = time;
     this.#encoder.encode(fitted, { keyFrame });
@@ -64,7 +64,7 @@ export class Video {
     const [width, height] = [codedWidth, codedHeight].map((side) => Math.floor((side * reduced) / 2) * 2);
     this.#size = { width, height };
     this.#encoder = new VideoEncoder({ output: (packet) => this.#addPacket(packet), error: () => (this.#encoder = null) });
-    this.#encoder.configure({ codec: "vp8", width, height, bitrate: BITS, latencyMode: "realtime" });
+    this.#encoder.configure({ codec: "vp8", width, height, bitrate: BITS_PER_S, latencyMode: "realtime" });
     this.cut();
   }
 
@@ -88,7 +88,7 @@ export class Video {
     packet.copyTo(bytes);
     this.#packets.push([packet.timestamp / 1e6, bytes.length, packet.type === "key"]);
     this.#parts.push(bytes);
-    if (packet.timestamp / 1e6 - this.#packets[0][0] >= SEGMENT) this.#send();
+    if (packet.timestamp / 1e6 - this.#packets[0][0] >= SEGMENT_S) this.#send();
   }
 
   #send() {

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 from schemas.types.recordings import Box
 
-_LAG = 0.5  # seconds from what the page was to the frame that shows it, at most: a busy machine is slow
-_AHEAD = 0.05  # seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
+_LAG_S = 0.5  # seconds from what the page was to the frame that shows it, at most: a busy machine is slow
+_AHEAD_S = 0.05  # seconds by which a frame may be ahead of what its page tells of itself: scrolled, animated
 _MAX_REPORTS = 200  # that are remembered
 
 
@@ -51,7 +51,7 @@ class SecretFieldPositions:
     def covers(self, time: float, *, may_move: bool = True) -> bool:
         """Whether it is known where they stood while a frame of that time was painted; `may_move`: there are any, which
         may be in the frame where the page reports them a little later."""
-        return time + (_AHEAD if may_move else 0.0) <= self._known_until and not self.is_lost(time)
+        return time + (_AHEAD_S if may_move else 0.0) <= self._known_until and not self.is_lost(time)
 
     def is_lost(self, time: float) -> bool:
         """Whether it will never be known."""
@@ -83,13 +83,13 @@ class SecretFieldPositions:
         """From what time on a frame holds no path, if nothing moves any more."""
         moved = [come.time for left, come in pairwise(self._reports)
                  if left.boxes != come.boxes and left.document == come.document]
-        return moved[-1] + _LAG if moved else 0.0
+        return moved[-1] + _LAG_S if moved else 0.0
 
     def _around(self, time: float) -> list[_Report]:
         """What was told before and after a frame of that time was painted."""
         times = [telling.time for telling in self._reports]
-        first = max(0, bisect_right(times, time - _LAG) - 1)
-        last = min(len(times), bisect_left(times, time + _AHEAD) + 1)
+        first = max(0, bisect_right(times, time - _LAG_S) - 1)
+        last = min(len(times), bisect_left(times, time + _AHEAD_S) + 1)
         return list(self._reports)[first:last]
 
 

@@ -1,5 +1,5 @@
-"""Curation as a state machine: whatever is edited, undone, redone, split and joined in any order, the fold of the log is
-what a model says that never folds: it makes each edit to the turns of before, and remembers them."""
+"""Curation as a state machine: whatever is edited, undone, redone, split and joined in any order, the fold of the log
+equals a model that never folds: it makes each edit to the turns of before, and remembers them."""
 
 import json
 from dataclasses import dataclass, field
@@ -8,7 +8,14 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from pipeline.turns.edits import append_edit, apply_edit, apply_edits, in_force, undo_depths
 from schemas import DemonstrationSchema, InputError
