@@ -23,13 +23,19 @@ from .preconditions import require_manual, require_preconditions
 from .video_placement import apply_placement
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
+_NOT_INCREMENTAL = (*_ENDS, "join", "undo", "redo")  # what they lead to follows from all edits, not from the last turns
 _SCHEMA = EditSchema()
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
 def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
     """Turns after the edits; the input is left as it is. Raises InputError naming the edit that does not fit."""
-    fold = _Fold([turn.copy() for turn in turns], [], [])
+    return fold_edits([turn.copy() for turn in turns], edits)
+
+
+def fold_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
+    """As `apply_edits`, but turns that no edit changes are those of the input, for readers that change none."""
+    fold = _Fold([*turns], [], [])
     _fold(fold, list(edits))
     return fold.turns
 
@@ -48,9 +54,12 @@ def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
     return append_edit(turns, edits, edit)[0]
 
 
-def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
-             ) -> tuple[list[Edit], list[Turn]]:
-    """As `append`, with the turns after that edit; `joined`: for `join` the edits of the other demonstration."""
+def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = (),
+                current: list[Turn] | None = None) -> tuple[list[Edit], list[Turn]]:
+    """As `append`, with the turns after that edit, of which unchanged ones are those of the input.
+
+    `joined`: for `join` the edits of the other demonstration; `current`: the turns after `edits`, if they are known.
+    """
     edit = validated(edit, _SCHEMA, "edit")
     done, undone = undo_depths(edits)
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
@@ -58,7 +67,11 @@ def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequen
     if len(joined) != edit.get("edits", 0):
         raise InputError(f"edit: field edits: must be {len(joined)}, the number of edits that follow")
     log = [*edits, edit, *joined]
-    fold = _Fold([turn.copy() for turn in turns], [], [], recorded=turns, new_edit=len(edits) + 1)
+    if current is not None and edit["op"] not in _NOT_INCREMENTAL:
+        where = f"edit {len(log)}"
+        require_preconditions(current, edit, where, turns)
+        return log, _settle_checks(_apply(current, edit, where), edit)
+    fold = _Fold([*turns], [], [], recorded=turns, new_edit=len(edits) + 1)
     _fold(fold, log)
     return log, fold.turns
 
@@ -248,7 +261,7 @@ def _set_dropped(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
 def _settle_checks(turns: list[Turn], edit: Edit) -> list[Turn]:
     """What a check asked for was done: the check goes."""
     return [turn | {"checks": [check for check in turn["checks"] if check.get("fix") != edit]}
-            if any(check.get("fix") == edit for check in turn["checks"]) else turn for turn in turns]
+            if turn["checks"] and any(check.get("fix") == edit for check in turn["checks"]) else turn for turn in turns]
 
 
 def _turn_index(turns: list[Turn], name: str, where: str, field: str) -> int:
