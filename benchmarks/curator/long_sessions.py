@@ -19,6 +19,7 @@ from urllib.parse import urlencode
 
 import cv2
 import numpy
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 from sqlalchemy import insert
 
@@ -77,11 +78,10 @@ def fill_long(url: str, data: Path, lengths: list[int]) -> None:
         turns = [_turn(place, chance) for place in range(length)]
         for place, turn in enumerate(turns):
             if turn["type"] == "browser" and turn["state"]:
-                turn["state"].update(dom=_name("a", place), elements=_name("b", place),
-                                     screenshot=shots[place % PICTURES])
-                for blob, content in (("dom", page), ("elements", table)):
-                    link = turn["state"][blob]  # type: ignore[literal-required]
-                    _link(recording.layout.blob(content), recording.layout.blob(link))
+                names = _name("a", place), _name("b", place)
+                turn["state"] |= {"dom": names[0], "elements": names[1], "screenshot": shots[place % PICTURES]}
+                for source, target in zip((page, table), names, strict=True):
+                    _link(recording.layout.blob(source), recording.layout.blob(target))
         content: Turns = {"format": "demotape/demonstration", "version": 1, "id": name, "recording": name,
                           "task": f"A session of {length} turns", "turns": turns}
         row = {"id": name, "recording": name, "task": content["task"], "site": "shop.example", "status": "draft",
@@ -101,16 +101,17 @@ def _turn(place: int, chance: Any) -> Turn:
     turn = random_turn(place, "shop.example", chance, "")
     if turn["type"] == "browser" and turn["state"]:
         number = place // TURNS_PER_PAGE
-        turn["state"].update(url=f"https://shop.example/{number}", title=f"{WORDS[number % len(WORDS)]} page {number}")
+        turn["state"] |= {"url": f"https://shop.example/{number}",
+                          "title": f"{WORDS[number % len(WORDS)]} page {number}"}
     return turn
 
 
 def _picture(shade: int) -> bytes:
-    """A PNG as large as a page, with something on it."""
+    """A JPEG as large as a page, with something on it."""
     pixels = numpy.full((720, 1280, 3), 120 + shade, numpy.uint8)
     for line in range(40, 700, 24):
         cv2.putText(pixels, f"{shade} A line of text on a page {line}", (40, line), 0, 0.6, (20, 20, 20), 1)
-    return cv2.imencode(".png", pixels)[1].tobytes()
+    return cv2.imencode(".jpg", pixels)[1].tobytes()
 
 
 def _name(kind: str, place: int) -> str:
@@ -161,30 +162,38 @@ def _found(pattern: str, page: str) -> str:
     return match[1]
 
 
-def _median_ms(work: Callable[[int], object]) -> float:
-    """Of several times; the first ones, in which each worker loads what it keeps, do not count."""
-    times = list[float]()
-    begun = time.perf_counter()
-    for number in range(REPEATS + 2 * WORKERS):
+def _measured(pids: list[int], name: str, work: Callable[[int], object]) -> dict[str, float]:
+    """The median time of several requests, and the mean processor time of the server, which other programs on the
+    machine do not change; the first requests, in which each worker loads what it keeps, do not count."""
+    for number in range(2 * WORKERS):
+        work(number)
+    times, begun, used = list[float](), time.perf_counter(), _processor_s(pids)
+    for number in range(REPEATS + 1):
         before = time.perf_counter()
         work(number)
         times.append((time.perf_counter() - before) * 1000)
         if time.perf_counter() - begun > REPEAT_LIMIT_S:
             break
-    return round(statistics.median(times[min(2 * WORKERS, len(times) - 1):]), 1)
+    return {f"{name}_ms": round(statistics.median(times), 1),
+            f"{name}_cpu_ms": round((_processor_s(pids) - used) * 1000 / len(times), 1)}
 
 
-def over_http(port: int, length: int) -> dict[str, float]:
+def _processor_s(pids: list[int]) -> float:
+    times = [psutil.Process(pid).cpu_times() for pid in pids]
+    return sum(each.user + each.system for each in times)
+
+
+def over_http(port: int, pids: list[int], length: int) -> dict[str, float]:
     """Milliseconds of the server, and the bytes of an answer to an edit, decoded."""
     begun = time.perf_counter()
     client = _Client(port, f"long-{length}")
     cold = round((time.perf_counter() - begun) * 1000, 1)
     turn = f"t{length // 2}"
     return {
-        "cold_ms": cold, "page_ms": _median_ms(client.page), "page_bytes": client.received,
-        "turn_ms": _median_ms(lambda number: client.turn(length // 2 + number % 5)),
-        "edit_ms": _median_ms(lambda number: client.edit(("drop", "restore")[number % 2], turn)),
-        "undo_ms": _median_ms(lambda number: client.edit(("undo", "redo")[number % 2], turn)),
+        "cold_ms": cold, **_measured(pids, "page", client.page), "page_bytes": client.received,
+        **_measured(pids, "turn", lambda number: client.turn(length // 2 + number % 5)),
+        **_measured(pids, "edit", lambda number: client.edit(("drop", "restore")[number % 2], turn)),
+        **_measured(pids, "undo", lambda number: client.edit(("undo", "redo")[number % 2], turn)),
         "edit_bytes": client.received}
 
 
@@ -255,7 +264,7 @@ def _missed(results: dict[int, dict[str, Any]]) -> list[str]:
     if LIMIT_TURNS not in results:
         return []
     shortest, long = results[min(results)], results[LIMIT_TURNS]
-    ratios = {"page": long["http"]["page_ms"] / shortest["http"]["page_ms"],
+    ratios = {"page": long["http"]["page_cpu_ms"] / shortest["http"]["page_cpu_ms"],
               "key": long["browser"]["key_ms"] / shortest["browser"]["key_ms"],
               "drop": long["browser"]["drop_ms"] / shortest["browser"]["drop_ms"]}
     missed = [f"{name}: {ratios[name]:.2f} times" for name, limit in LIMITS.items() if ratios[name] > limit]
@@ -274,7 +283,7 @@ def measure_long_sessions(lengths: list[int]) -> None:
             for length in sorted(lengths):
                 browser = playwright.chromium.launch(
                     executable_path=find_chromium(playwright.chromium.executable_path), args=sandbox_arguments())
-                results[length] = {"http": over_http(server.port, length),
+                results[length] = {"http": over_http(server.port, server.pids, length),
                                    "browser": in_browser(browser, server.port, length)}
                 browser.close()
                 print(f"{length:>6} turns: {json.dumps(results[length])}", flush=True)

@@ -28,6 +28,7 @@ from . import turn_list
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form
 from .presentation import ReviewView
+from .visits import nearest_turn
 
 blueprint = Blueprint("pages", __name__)
 _PAGE, _WORKSPACE = "review/review.html", "review/_workspace.html"
@@ -57,11 +58,23 @@ def _label_values(db: Database) -> list[str]:
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
-def review(demonstration_id: str) -> str:
-    """The review page; asked by htmx, only the selected turn."""
-    template = "review/_turn.html" if request.headers.get("HX-Request") else _PAGE
-    return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"),
+def review(demonstration_id: str) -> str | Response:
+    """The review page; asked by htmx, only the selected turn. A link to a turn that an edit removed leads to the
+    nearest one."""
+    selected, template = request.args.get("turn"), "review/_turn.html" if request.headers.get("HX-Request") else _PAGE
+    if selected and template == _PAGE and (address := _nearest_address(demonstration_id, selected)):
+        flash(_("The turn of this link is not in the demonstration any more. This is the nearest one."))
+        return redirect(address)
+    return _render(template, demonstration_id, selected, request.args.get("view", "screenshot"),
                    tour=max(0, request.args.get("tour", 0, int)))
+
+
+def _nearest_address(demonstration_id: str, selected: str) -> str | None:
+    """Where the turn nearest to one that was removed is shown; None for one that exists or never existed."""
+    current = review_cache.cached_review(services().db, demonstration_id, intact=True)
+    nearest = nearest_turn(current, selected)
+    return nearest and url_for(".review", **{**request.args.to_dict(), "turn": nearest},
+                               demonstration_id=demonstration_id)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/edits")
