@@ -35,9 +35,20 @@ def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
 
 def fold_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
     """As `apply_edits`, but turns that no edit changes are those of the input, for readers that change none."""
-    fold = _Fold([*turns], [], [])
-    _fold(fold, list(edits))
+    log = list(edits)
+    fold = _Fold([*turns], [], [], fix_ops=_fix_ops(turns, log))
+    _fold(fold, log)
     return fold.turns
+
+
+def fold_new_edits(turns: list[Turn], edits: Sequence[Edit], earlier: int) -> list[Turn] | None:
+    """Turns after more edits, before which the log has `earlier` others; None where these turns are not enough to fold
+    them, as for undo."""
+    if any(edit["op"] in _NOT_INCREMENTAL for edit in edits):
+        return None
+    for number, edit in enumerate(edits, earlier + 1):
+        turns = _settle_checks(_apply(turns, edit, f"edit {number}"), edit)
+    return turns
 
 
 def apply_edit(turns: list[Turn], edit: Edit) -> list[Turn]:
@@ -71,7 +82,7 @@ def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequen
         where = f"edit {len(log)}"
         require_preconditions(current, edit, where, turns)
         return log, _settle_checks(_apply(current, edit, where), edit)
-    fold = _Fold([*turns], [], [], recorded=turns, new_edit=len(edits) + 1)
+    fold = _Fold([*turns], [], [], recorded=turns, new_edit=len(edits) + 1, fix_ops=_fix_ops(turns, log))
     _fold(fold, log)
     return log, fold.turns
 
@@ -146,7 +157,7 @@ def turns_of_others(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn
     log = list(edits)
     if not any(edit["op"] in _ENDS for edit in log):
         return [], []
-    fold = _Fold(turns, [], [])
+    fold = _Fold(turns, [], [], fix_ops=_fix_ops(turns, log))
     _fold(fold, log)
     return fold.before, [turn for following, index in reversed(fold.behind) for turn in following[index:]]
 
@@ -179,12 +190,13 @@ def _last(number: int, edit: Edit) -> int:
 @dataclass
 class _Fold:
     """Turns while edits are made to them; those before where they begin; and of each split that stands, the nearest
-    last, the turns before it was made and the place of the one that the other demonstration begins at. `new_edit`: the
-    number of the edit whose preconditions are required; 0: none."""
+    last, the turns before it was made and the place of the one that the other demonstration begins at. `fix_ops`: the
+    ops of fixes that checks offer. `new_edit`: the number of the edit whose preconditions are required; 0: none."""
 
     turns: list[Turn]
     before: list[Turn]
     behind: list[tuple[list[Turn], int]]
+    fix_ops: frozenset[str]
     recorded: Sequence[Turn] = ()
     new_edit: int = 0
 
@@ -205,7 +217,8 @@ def _fold(fold: _Fold, edits: list[Edit], made: int = 0) -> None:
                 fold.behind.append((fold.turns, index))
             fold.turns = _part(fold.turns, index, edit["op"], where)
         else:
-            fold.turns = _settle_checks(_apply(fold.turns, edit, where), edit)
+            turns = _apply(fold.turns, edit, where)
+            fold.turns = _settle_checks(turns, edit) if edit["op"] in fold.fix_ops else turns
 
 
 def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
@@ -214,7 +227,7 @@ def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
     if not fold.behind:
         raise InputError(f"{where}: field other: this demonstration does not end before another one")
     following, index = fold.behind.pop()
-    other = _Fold(_part(following, index, "begin_at", where), [], fold.behind)
+    other = _Fold(_part(following, index, "begin_at", where), [], fold.behind, fold.fix_ops)
     _fold(other, edits, made)
     turns = [*fold.turns, *other.turns]
     said = {turn["id"] for turn in turns if turn["type"] == "chat"}
@@ -256,6 +269,13 @@ def _set_dropped(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     if missing := sorted(wanted - there):
         raise InputError(f"{where}: field turns: no turn {missing[0]!r} in this demonstration")
     return [turn | {"dropped": edit["op"] == "drop"} if turn["id"] in wanted else turn for turn in turns]
+
+
+def _fix_ops(turns: Iterable[Turn], edits: Iterable[Edit]) -> frozenset[str]:
+    """The ops of all fixes that checks of turns, recorded or added, offer: an edit of another op is no fix."""
+    added = [edit["added"] for edit in edits if "added" in edit]
+    return frozenset(check["fix"]["op"] for turn in (*turns, *added) for check in turn.get("checks", ())
+                     if check.get("fix"))
 
 
 def _settle_checks(turns: list[Turn], edit: Edit) -> list[Turn]:

@@ -48,7 +48,8 @@ def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.
 
 def of_labels(labels: dict[str, list[str]], turns: list[types.Turn]) -> Facets:
     """The facets of what people say of a demonstration and of its turns."""
-    said: list[dict[str, list[str]]] = [labels, *(turn.get("labels", {}) for turn in turns if not turn["dropped"])]
+    said: list[dict[str, list[str]]] = [labels, *(turn["labels"] for turn in turns
+                                                  if "labels" in turn and not turn["dropped"])]
     return dict(Counter(("label", f"{name}={value}"[:VALUE_LENGTH]) for labels_said in said
                         for name, values in labels_said.items() for value in values))
 

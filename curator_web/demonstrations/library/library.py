@@ -78,14 +78,15 @@ class Review:
     cached: BaseTurns | None = None  # lets a session find the turns again without reading them again
     folded: list[types.Turn] | None = None  # the turns after the edits, where they are known already
     settings: Settings = Settings()
-    derived: dict[str, tuple[list[types.Turn], Any]] = field(default_factory=dict, compare=False, repr=False)
+    derived: dict[str, tuple[object, Any]] = field(default_factory=dict, compare=False, repr=False)
 
-    def derive(self, name: str, compute: Callable[[], Any]) -> Any:
-        """What follows from base and turns, computed once for all requests that share a cached review."""
-        turns, value = self.derived.get(name, (None, None))
-        if turns is not self.turns:
+    def derive(self, name: str, compute: Callable[[], Any], of: object = None) -> Any:
+        """What follows from the turns, or from `of`, computed once for all requests that share a cached review."""
+        source = self.turns if of is None else of
+        known, value = self.derived.get(name, (None, None))
+        if known is not source:
             value = compute()
-            self.derived[name] = self.turns, value
+            self.derived[name] = source, value
         return value
 
     @cached_property
@@ -119,6 +120,8 @@ class Review:
         """From when to when the session is this demonstration's, in seconds of the recording: to the state that its
         last turn led to. Without bounds where it was not split."""
         before, behind = self.elsewhere
+        if not before and not behind:
+            return -math.inf, math.inf
         own = [turn["timestamp"] for turn in self.recorded if turn["type"] == "browser" and turn["state"]]
         after = [turn["timestamp"] for turn in behind if turn["type"] == "browser" and turn["state"]]
         return min(own, default=-math.inf) if before else -math.inf, min(after, default=math.inf)
@@ -145,7 +148,7 @@ class Review:
 
     def with_edits(self, edits: list[types.Edit]) -> "Review":
         """The same with another log of edits."""
-        return replace(self, edits=edits, folded=None, derived={})
+        return replace(self, edits=edits, folded=None)
 
     def current(self) -> types.Demonstration:
         """The demonstration with its edits folded in; raises Damaged."""

@@ -22,7 +22,8 @@ from curator_web.db.database import Database
 from curator_web.db.models.core import BaseTurns, Demonstration, Edit
 from curator_web.errors import InputError
 from curator_web.users import project_settings
-from pipeline.turns.edits import fold_edits
+from curator_web.users.project_settings import Settings
+from pipeline.turns.edits import fold_edits, fold_new_edits
 from schemas import types
 
 from . import copies, damage, library, project_rules, validation_cache
@@ -154,10 +155,13 @@ def _current(db: Database, entry: _Entry, demonstration_id: str, intact: bool) -
         new = _new_edits(session, before, row)
     if new is None:
         return None
-    edits = [*before.edits, *new]
+    edits, turns = [*before.edits, *new], None
     with damage.named(demonstration_id):
-        turns = project_rules.marked(fold_edits(before.base["turns"], edits), settings, edits)
-    return replace(entry, review=replace(before, row=row, edits=edits, folded=turns, derived={}))
+        if settings.counts_as(Settings()):  # otherwise the turns have marks of the project
+            turns = fold_new_edits(before.turns, new, len(before.edits))
+        if turns is None:
+            turns = project_rules.marked(fold_edits(before.base["turns"], edits), settings, edits)
+    return replace(entry, review=replace(before, row=row, edits=edits, folded=turns))
 
 
 def _new_edits(session: Session, before: Review, row: Demonstration) -> list[types.Edit] | None:

@@ -105,7 +105,7 @@ def edit(db: Database, store: RecordingStore, demonstration_id: str, change: Map
         if change["op"] == "set_outcome":
             audit.note(session, account.name, "outcome checks", row.id, edit=made.row.number)
         leases.touch(session, row, account)
-        after = replace(review, edits=made.edits, folded=made.turns, derived={})
+        after = replace(review, edits=made.edits, folded=made.turns)
         wanted = facets.of_turns(review.base["turns"], made.turns, made.edits)
         wanted |= facets.of_labels(after.labels, made.turns)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)

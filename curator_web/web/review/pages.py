@@ -73,8 +73,10 @@ def _nearest_address(demonstration_id: str, selected: str) -> str | None:
     """Where the turn nearest to one that was removed is shown; None for one that exists or never existed."""
     current = review_cache.cached_review(services().db, demonstration_id, intact=True)
     nearest = nearest_turn(current, selected)
-    return nearest and url_for(".review", **{**request.args.to_dict(), "turn": nearest},
-                               demonstration_id=demonstration_id)
+    if nearest is None:
+        return None
+    view = request.args.get("view")
+    return url_for(".review", demonstration_id=demonstration_id, turn=nearest, view=view)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/edits")

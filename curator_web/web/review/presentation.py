@@ -273,7 +273,7 @@ class ReviewView:
     @cached_property
     def _base(self) -> dict[str, tuple[int | None, types.Turn | None]]:
         return self.review.derive("base", lambda: {
-            turn["id"]: (number, turn) for number, turn in enumerate(self.review.base["turns"], 1)})
+            turn["id"]: (number, turn) for number, turn in enumerate(self.review.base["turns"], 1)}, self.review.base)
 
     @cached_property
     def moved(self) -> set[str]:

@@ -15,6 +15,7 @@ from curator_web.access.services import services
 from curator_web.demonstrations.library import replay_proofs, review_cache
 from curator_web.errors import ErrorText, InputError
 from curator_web.web.shell.display_names import SPEAKER_WORDS, VERDICTS
+from schemas import types
 from schemas.types.proof import TurnProof
 
 from .presentation import WINDOW_TURNS, ReviewView, TurnView
@@ -55,27 +56,35 @@ def changes(before: ReviewView, after: ReviewView, trouble: Mapping[str, TurnPro
     """How an edit changed the records; None where the page contains all turns, and needs none."""
     if not (before.is_windowed and after.is_windowed):
         return None
-    old, new = _Comparable(before), _Comparable(after)
-    shorter = min(before.count, after.count)
-    first = next((index for index in range(shorter) if old[index] != new[index]), shorter)
-    last = next((back for back in range(1, shorter - first + 1) if old[before.count - back] != new[after.count - back]),
-                shorter - first + 1) - 1
-    return {"from": before.row.version, "first": first, "removed": before.count - last - first,
-            "added": records(after, range(first, after.count - last), trouble)}
+    old, new = before.review.turns, after.review.turns
+    shorter = min(len(old), len(new))
+    first = next((index for index in range(shorter) if _differ(old[index], new[index])), shorter)
+    same = next((back for back in range(shorter - first) if _differ(old[-1 - back], new[-1 - back])), shorter - first)
+    others = _affected(before, after, first, same)
+    first = min([first, *others])
+    same = min([same, *(len(new) - 1 - index for index in others)])
+    return {"from": before.row.version, "first": first, "removed": len(old) - same - first,
+            "added": records(after, range(first, len(new) - same), trouble)}
 
 
-class _Comparable:
-    """What the record of a turn is made of, by the turn's index."""
+def _differ(turn: types.Turn, other: types.Turn) -> bool:
+    return turn is not other and turn != other
 
-    def __init__(self, review_view: ReviewView):
-        self._view = review_view
-        self._starts = set(review_view.visit_starts)
-        self._said = {turn["id"]: turn["utterance"] for turn in review_view.review.turns if turn["type"] == "chat"}
 
-    def __getitem__(self, index: int) -> tuple[Any, ...]:
-        turn = self._view.review.turns[index]
-        quote = self._said.get(turn.get("reply_to", "")) if turn["type"] == "chat" else None
-        return turn, index in self._starts, turn["id"] in self._view.moved, quote
+def _affected(before: ReviewView, after: ReviewView, first: int, same: int) -> list[int]:
+    """The indexes of equal turns whose records an edit changed: where visits begin, what was moved, and replies.
+    `first`, `same`: how many turns are equal at the beginning and at the end."""
+    old, new = before.review.turns, after.review.turns
+    starts = [set(view.visit_starts) for view in (before, after)]
+    from_end = [{count - start for start in indexes} for count, indexes in zip((len(old), len(new)), starts, strict=True)]
+    indexes = {start for start in starts[0] ^ starts[1] if start < first}
+    indexes |= {len(new) - back for back in from_end[0] ^ from_end[1] if back <= same}
+    moved = before.moved ^ after.moved
+    said = {turn["id"] for turns in (old, new) for turn in turns[first:len(turns) - same] if turn["type"] == "chat"}
+    if moved or said:
+        indexes |= {index for index, turn in enumerate(new) if turn["id"] in moved or (
+            turn["type"] == "chat" and turn.get("reply_to", "") in said)}
+    return sorted(indexes)
 
 
 def _record(turn: TurnView, starts_visit: bool, trouble: Mapping[str, TurnProof]) -> Record:
