@@ -13,13 +13,14 @@ from typing import Any
 
 from schemas import EditSchema, InputError
 from schemas.files import validated
-from schemas.formats.arguments import ARGUMENTS, PointerArguments
 from schemas.formats.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.types.outcome import Outcome
 from schemas.types.recordings import BrowserTurn, ChatTurn, Edit, Turn
 
 from .preconditions import BY_HAND as BY_HAND
 from .preconditions import require_manual, require_preconditions
+from .turn_changes import WITH_POINTER as WITH_POINTER
+from .turn_changes import retarget, set_screenshot, set_screenshot_status, settle
 from .video_placement import apply_placement
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
@@ -366,59 +367,16 @@ def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[
     return [*rest[:position], moved, *rest[position:]]
 
 
-WITH_POINTER = tuple(intent for intent, arguments in ARGUMENTS.items() if arguments is PointerArguments)
-
-
-def _set_screenshot_status(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    if not turn.get("state"):
-        raise InputError("edit: field turn: this turn has no screenshot")
-    return turn | {"state": turn["state"] | {"screenshot_status": edit["status"]}}
-
-
-def _settle(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    return turn | {"checks": [check for check in turn["checks"] if check["kind"] != edit["check"]]}
-
-
-def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    if not turn.get("state"):
-        raise InputError("edit: field turn: this turn has no state, so it cannot have a screenshot")
-    state = turn["state"]
-    captured = state.get("screenshot_taken", state["screenshot"])  # the first one that was taken stays known
-    changed = state | {"screenshot": edit["screenshot"], "screenshot_time": edit["screenshot_time"],
-                       "screenshot_status": "good"}
-    if edit["screenshot"] == captured and edit["source"] == "captured":  # as it was taken: nothing is replaced any more
-        changed = {name: value for name, value in changed.items() if name not in ("screenshot_source",
-                                                                                  "screenshot_taken")}
-    else:
-        changed |= {"screenshot_source": edit["source"], "screenshot_taken": captured}
-    return turn | {"state": changed}
-
-
-def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    """Another target; a pointer that was not on it is moved to its middle. None: no target, as it was recorded."""
-    if turn["type"] == "chat":
-        raise InputError("edit: field turn: only an action has a target")
-    if edit["element"] is None:
-        return turn | {"element": None}
-    box, arguments = edit["element"]["bbox"], turn["arguments"]
-    x, y = arguments.get("x"), arguments.get("y")
-    if box and turn["intent"] in WITH_POINTER and x is not None and y is not None and not (
-            box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]):
-        middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-        arguments = arguments | {name: round(value, 2) for name, value in middle.items()}
-    return turn | {"element": edit["element"], "arguments": arguments}
-
-
 _SCHEMAS = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
 _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "drop": lambda turn, edit: turn | {"dropped": True},
     "restore": lambda turn, edit: turn | {"dropped": False},
     "set_intent": lambda turn, edit: turn | {"intent": edit["intent"], "arguments": edit["arguments"]},
     "set_arguments": lambda turn, edit: turn | {"arguments": edit["arguments"]},
-    "retarget": _retarget,
-    "set_screenshot": _set_screenshot,
-    "set_screenshot_status": _set_screenshot_status,
-    "settle": _settle,
+    "retarget": retarget,
+    "set_screenshot": set_screenshot,
+    "set_screenshot_status": set_screenshot_status,
+    "settle": settle,
     "label": _label_turn,
     "set_utterance": lambda turn, edit: turn | {"utterance": edit["utterance"]},
     "set_speaker": lambda turn, edit: turn | {"speaker": edit["speaker"]},

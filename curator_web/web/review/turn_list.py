@@ -76,7 +76,8 @@ def _affected(before: ReviewView, after: ReviewView, first: int, same: int) -> l
     `first`, `same`: how many turns are equal at the beginning and at the end."""
     old, new = before.review.turns, after.review.turns
     starts = [set(view.visit_starts) for view in (before, after)]
-    from_end = [{count - start for start in indexes} for count, indexes in zip((len(old), len(new)), starts, strict=True)]
+    counts = len(old), len(new)
+    from_end = [{count - start for start in indexes} for count, indexes in zip(counts, starts, strict=True)]
     indexes = {start for start in starts[0] ^ starts[1] if start < first}
     indexes |= {len(new) - back for back in from_end[0] ^ from_end[1] if back <= same}
     moved = before.moved ^ after.moved

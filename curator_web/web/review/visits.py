@@ -1,4 +1,4 @@
-"""Where a turn is among the others: the visit of a page that it belongs to, and the nearest one to a removed turn."""
+"""Positions among the turns: the first turn of each visit to a page, and the turn nearest to a removed one."""
 
 from collections.abc import Sequence
 

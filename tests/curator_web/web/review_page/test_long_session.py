@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.workflow.editing import add_edit
+from tests.support import axe
 from tests.support.curator.curator_fixtures import make_recording
 from tests.support.curator.long_sessions import lengthen
 
@@ -53,6 +54,7 @@ def dropped(site, name: str) -> list[str]:
 def test_keys_reach_every_turn_and_the_page_stays_small(page, site, long):
     open_long(page, site, long, "t350")
     expect_selected(page, "t350")
+    assert axe.problems(page) == []
     for keys, turn in ((["j"], "t351"), (["End"], "t700"), (["k"], "t699"), (["Home"], "t1"), (["ArrowUp"], "t1"),
                        (["9", "9", "j"], "t100"), ([".",], "t150"), ([","], "t100"), (["k"] * 30, "t70")):
         for key in keys:
