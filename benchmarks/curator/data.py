@@ -94,7 +94,7 @@ def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict,
     """The row, the base turns and the facets of one."""
     name, site = f"demo-{number}", f"site{chance.randrange(150)}.example"
     task = " ".join(chance.choices(WORDS, k=9))
-    turns = [_turn(place, site, chance, blob) for place in range(TURNS + chance.randint(-2, 3))]
+    turns = [random_turn(place, site, chance, blob) for place in range(TURNS + chance.randint(-2, 3))]
     content: Turns = {"format": "demotape/demonstration", "version": 1, "id": name, "recording": name, "task": task,
                "turns": turns}
     imported = STARTED + timedelta(minutes=17 * number)
@@ -111,7 +111,8 @@ def _demonstration(number: int, chance: random.Random, blob: str) -> tuple[dict,
                           for (facet, value), count in found.items()]
 
 
-def _turn(place: int, site: str, chance: random.Random, blob: str) -> Turn:
+def random_turn(place: int, site: str, chance: random.Random, blob: str) -> Turn:
+    """A made-up turn of a site; `blob`: of its state."""
     if place % 8 == 0:
         return {"id": f"t{place}", "type": "chat", "timestamp": place * 4.0, "speaker": "instructor",
                 "utterance": " ".join(chance.choices(WORDS, k=12)), "checks": [], "dropped": False}

@@ -27,6 +27,7 @@ from tests.support.services import databases
 from tests.support.services.gunicorns import Gunicorn
 
 from .data import PASSWORD, TURNS, WORDS, fill, names_of
+from .long_sessions import measure_long_sessions
 
 WORKERS = 2
 CLIENTS = (1, 20)
@@ -185,7 +186,10 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=4, help="of each worker")
     parser.add_argument("--seconds", type=float, default=20, help="of each measurement")
     parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append")
+    parser.add_argument("--turns", metavar="N,N,…", help="measure sessions of these lengths instead (long_sessions.py)")
     given = parser.parse_args()
+    if given.turns:
+        return measure_long_sessions([int(number) for number in given.turns.split(",")])
     sys.setswitchinterval(0.0005)  # the clients are threads: they must not wait 5 ms for each other to note the time
     results: dict[str, dict] = {}
     for database in given.database or ("sqlite", "postgresql"):

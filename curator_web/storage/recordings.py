@@ -26,6 +26,8 @@ ID_SHOWN = 80  # of a wrong id, in the message
 BLOB_FOLDER = re.compile(r"[0-9a-f]{2}")
 FOLDERS = ("recordings", "exports", "uploads")
 BLOB_NAME = re.compile(r"[0-9a-f]{64}")
+CACHED_LISTS = 4  # recordings whose names of blobs are in memory
+LISTED_BLOBS = 500  # blobs from which on reading the folders is faster than to ask for each file
 
 
 class RecordingStore:
@@ -40,6 +42,7 @@ class RecordingStore:
         self.files = FolderFiles(self.data_dir)
         self.temporary = Temporary(self.data_dir)
         self.recordings = self.data_dir / "recordings"
+        self._listed: dict[Path, tuple[tuple, frozenset[str]]] = {}
         folders = {str(self.data_dir), str(self.data_dir.resolve()), tempfile.gettempdir()} - {os.sep}
         self._folders = sorted(folders, key=len, reverse=True)  # one may lie in another
         try:
@@ -69,8 +72,22 @@ class RecordingStore:
 
     def lacks(self, recording_id: str, blobs: Iterable[str]) -> list[str]:
         """Which of these blobs are not there, as far as can be told at once; raises InputError for no recording."""
-        layout = self.open(recording_id).layout
-        return sorted(name for name in blobs if not layout.blob(name).exists())
+        layout, names = self.open(recording_id).layout, set(blobs)
+        if len(names) > LISTED_BLOBS:
+            names -= self._blob_names(layout)
+        return sorted(name for name in names if not layout.blob(name).exists())
+
+    def _blob_names(self, layout: RecordingLayout) -> frozenset[str]:
+        """The names of all blobs, read again only where a folder has changed since."""
+        folders = [folder for root in (layout.blobs, layout.derived) for folder in _entries(root, BLOB_FOLDER)]
+        stamp = tuple((folder, folder.stat().st_mtime_ns) for folder in folders)
+        known, names = self._listed.get(layout.root, ((), frozenset()))
+        if stamp != known:
+            names = frozenset(name for folder in folders for name in os.listdir(folder))
+            while len(self._listed) >= CACHED_LISTS:
+                self._listed.pop(next(iter(self._listed)), None)
+            self._listed[layout.root] = stamp, names
+        return names
 
     def has_video(self, recording_id: str) -> bool:
         """Whether the recording has a video; raises NotFound when the id is not a plain name."""

@@ -13,25 +13,43 @@ from typing import Any
 
 from schemas import EditSchema, InputError
 from schemas.files import validated
-from schemas.formats.arguments import ARGUMENTS, PointerArguments
 from schemas.formats.demonstration import BrowserTurnSchema, ChatTurnSchema
 from schemas.types.outcome import Outcome
 from schemas.types.recordings import BrowserTurn, ChatTurn, Edit, Turn
 
 from .preconditions import BY_HAND as BY_HAND
 from .preconditions import require_manual, require_preconditions
+from .turn_changes import WITH_POINTER as WITH_POINTER
+from .turn_changes import retarget, set_screenshot, set_screenshot_status, settle
 from .video_placement import apply_placement
 
 _ENDS = ("end_before", "begin_at")  # where a demonstration that was split ends, and where the other one begins
+_NOT_INCREMENTAL = (*_ENDS, "join", "undo", "redo")  # what they lead to follows from all edits, not from the last turns
 _SCHEMA = EditSchema()
 _Unchecked = dict[str, Any]  # a turn that an edit is made to; its schema looks at it afterwards
 
 
 def apply_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
     """Turns after the edits; the input is left as it is. Raises InputError naming the edit that does not fit."""
-    fold = _Fold([turn.copy() for turn in turns], [], [])
-    _fold(fold, list(edits))
+    return fold_edits([turn.copy() for turn in turns], edits)
+
+
+def fold_edits(turns: list[Turn], edits: Iterable[Edit]) -> list[Turn]:
+    """As `apply_edits`, but turns that no edit changes are those of the input, for readers that change none."""
+    log = list(edits)
+    fold = _Fold([*turns], [], [], fix_ops=_fix_ops(turns, log))
+    _fold(fold, log)
     return fold.turns
+
+
+def fold_new_edits(turns: list[Turn], edits: Sequence[Edit], earlier: int) -> list[Turn] | None:
+    """Turns after more edits, before which the log has `earlier` others; None where these turns are not enough to fold
+    them, as for undo."""
+    if any(edit["op"] in _NOT_INCREMENTAL for edit in edits):
+        return None
+    for number, edit in enumerate(edits, earlier + 1):
+        turns = _settle_checks(_apply(turns, edit, f"edit {number}"), edit)
+    return turns
 
 
 def apply_edit(turns: list[Turn], edit: Edit) -> list[Turn]:
@@ -48,9 +66,12 @@ def append(turns: list[Turn], edits: list[Edit], edit: Edit) -> list[Edit]:
     return append_edit(turns, edits, edit)[0]
 
 
-def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = ()
-             ) -> tuple[list[Edit], list[Turn]]:
-    """As `append`, with the turns after that edit; `joined`: for `join` the edits of the other demonstration."""
+def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequence[Edit] = (),
+                current: list[Turn] | None = None) -> tuple[list[Edit], list[Turn]]:
+    """As `append`, with the turns after that edit, of which unchanged ones are those of the input.
+
+    `joined`: for `join` the edits of the other demonstration; `current`: the turns after `edits`, if they are known.
+    """
     edit = validated(edit, _SCHEMA, "edit")
     done, undone = undo_depths(edits)
     if (edit["op"] == "undo" and not done) or (edit["op"] == "redo" and not undone):
@@ -58,7 +79,11 @@ def append_edit(turns: list[Turn], edits: list[Edit], edit: Edit, joined: Sequen
     if len(joined) != edit.get("edits", 0):
         raise InputError(f"edit: field edits: must be {len(joined)}, the number of edits that follow")
     log = [*edits, edit, *joined]
-    fold = _Fold([turn.copy() for turn in turns], [], [], recorded=turns, new_edit=len(edits) + 1)
+    if current is not None and edit["op"] not in _NOT_INCREMENTAL:
+        where = f"edit {len(log)}"
+        require_preconditions(current, edit, where, turns)
+        return log, _settle_checks(_apply(current, edit, where), edit)
+    fold = _Fold([*turns], [], [], recorded=turns, new_edit=len(edits) + 1, fix_ops=_fix_ops(turns, log))
     _fold(fold, log)
     return log, fold.turns
 
@@ -133,7 +158,7 @@ def turns_of_others(turns: list[Turn], edits: Iterable[Edit]) -> tuple[list[Turn
     log = list(edits)
     if not any(edit["op"] in _ENDS for edit in log):
         return [], []
-    fold = _Fold(turns, [], [])
+    fold = _Fold(turns, [], [], fix_ops=_fix_ops(turns, log))
     _fold(fold, log)
     return fold.before, [turn for following, index in reversed(fold.behind) for turn in following[index:]]
 
@@ -166,12 +191,13 @@ def _last(number: int, edit: Edit) -> int:
 @dataclass
 class _Fold:
     """Turns while edits are made to them; those before where they begin; and of each split that stands, the nearest
-    last, the turns before it was made and the place of the one that the other demonstration begins at. `new_edit`: the
-    number of the edit whose preconditions are required; 0: none."""
+    last, the turns before it was made and the place of the one that the other demonstration begins at. `fix_ops`: the
+    ops of fixes that checks offer. `new_edit`: the number of the edit whose preconditions are required; 0: none."""
 
     turns: list[Turn]
     before: list[Turn]
     behind: list[tuple[list[Turn], int]]
+    fix_ops: frozenset[str]
     recorded: Sequence[Turn] = ()
     new_edit: int = 0
 
@@ -192,7 +218,8 @@ def _fold(fold: _Fold, edits: list[Edit], made: int = 0) -> None:
                 fold.behind.append((fold.turns, index))
             fold.turns = _part(fold.turns, index, edit["op"], where)
         else:
-            fold.turns = _settle_checks(_apply(fold.turns, edit, where), edit)
+            turns = _apply(fold.turns, edit, where)
+            fold.turns = _settle_checks(turns, edit) if edit["op"] in fold.fix_ops else turns
 
 
 def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
@@ -201,7 +228,7 @@ def _join(fold: _Fold, edits: list[Edit], made: int, where: str) -> None:
     if not fold.behind:
         raise InputError(f"{where}: field other: this demonstration does not end before another one")
     following, index = fold.behind.pop()
-    other = _Fold(_part(following, index, "begin_at", where), [], fold.behind)
+    other = _Fold(_part(following, index, "begin_at", where), [], fold.behind, fold.fix_ops)
     _fold(other, edits, made)
     turns = [*fold.turns, *other.turns]
     said = {turn["id"] for turn in turns if turn["type"] == "chat"}
@@ -245,10 +272,17 @@ def _set_dropped(turns: list[Turn], edit: Edit, where: str) -> list[Turn]:
     return [turn | {"dropped": edit["op"] == "drop"} if turn["id"] in wanted else turn for turn in turns]
 
 
+def _fix_ops(turns: Iterable[Turn], edits: Iterable[Edit]) -> frozenset[str]:
+    """The ops of all fixes that checks of turns, recorded or added, offer: an edit of another op is no fix."""
+    added = [edit["added"] for edit in edits if "added" in edit]
+    return frozenset(check["fix"]["op"] for turn in (*turns, *added) for check in turn.get("checks", ())
+                     if check.get("fix"))
+
+
 def _settle_checks(turns: list[Turn], edit: Edit) -> list[Turn]:
     """What a check asked for was done: the check goes."""
     return [turn | {"checks": [check for check in turn["checks"] if check.get("fix") != edit]}
-            if any(check.get("fix") == edit for check in turn["checks"]) else turn for turn in turns]
+            if turn["checks"] and any(check.get("fix") == edit for check in turn["checks"]) else turn for turn in turns]
 
 
 def _turn_index(turns: list[Turn], name: str, where: str, field: str) -> int:
@@ -333,59 +367,16 @@ def _move(turns: list[Turn], index: int, after: str | None, where: str) -> list[
     return [*rest[:position], moved, *rest[position:]]
 
 
-WITH_POINTER = tuple(intent for intent, arguments in ARGUMENTS.items() if arguments is PointerArguments)
-
-
-def _set_screenshot_status(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    if not turn.get("state"):
-        raise InputError("edit: field turn: this turn has no screenshot")
-    return turn | {"state": turn["state"] | {"screenshot_status": edit["status"]}}
-
-
-def _settle(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    return turn | {"checks": [check for check in turn["checks"] if check["kind"] != edit["check"]]}
-
-
-def _set_screenshot(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    if not turn.get("state"):
-        raise InputError("edit: field turn: this turn has no state, so it cannot have a screenshot")
-    state = turn["state"]
-    captured = state.get("screenshot_taken", state["screenshot"])  # the first one that was taken stays known
-    changed = state | {"screenshot": edit["screenshot"], "screenshot_time": edit["screenshot_time"],
-                       "screenshot_status": "good"}
-    if edit["screenshot"] == captured and edit["source"] == "captured":  # as it was taken: nothing is replaced any more
-        changed = {name: value for name, value in changed.items() if name not in ("screenshot_source",
-                                                                                  "screenshot_taken")}
-    else:
-        changed |= {"screenshot_source": edit["source"], "screenshot_taken": captured}
-    return turn | {"state": changed}
-
-
-def _retarget(turn: _Unchecked, edit: Edit) -> _Unchecked:
-    """Another target; a pointer that was not on it is moved to its middle. None: no target, as it was recorded."""
-    if turn["type"] == "chat":
-        raise InputError("edit: field turn: only an action has a target")
-    if edit["element"] is None:
-        return turn | {"element": None}
-    box, arguments = edit["element"]["bbox"], turn["arguments"]
-    x, y = arguments.get("x"), arguments.get("y")
-    if box and turn["intent"] in WITH_POINTER and x is not None and y is not None and not (
-            box["x"] <= x <= box["x"] + box["width"] and box["y"] <= y <= box["y"] + box["height"]):
-        middle = {"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}
-        arguments = arguments | {name: round(value, 2) for name, value in middle.items()}
-    return turn | {"element": edit["element"], "arguments": arguments}
-
-
 _SCHEMAS = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
 _CHANGES: dict[str, Callable[[_Unchecked, Edit], _Unchecked]] = {
     "drop": lambda turn, edit: turn | {"dropped": True},
     "restore": lambda turn, edit: turn | {"dropped": False},
     "set_intent": lambda turn, edit: turn | {"intent": edit["intent"], "arguments": edit["arguments"]},
     "set_arguments": lambda turn, edit: turn | {"arguments": edit["arguments"]},
-    "retarget": _retarget,
-    "set_screenshot": _set_screenshot,
-    "set_screenshot_status": _set_screenshot_status,
-    "settle": _settle,
+    "retarget": retarget,
+    "set_screenshot": set_screenshot,
+    "set_screenshot_status": set_screenshot_status,
+    "settle": settle,
     "label": _label_turn,
     "set_utterance": lambda turn, edit: turn | {"utterance": edit["utterance"]},
     "set_speaker": lambda turn, edit: turn | {"speaker": edit["speaker"]},

@@ -30,10 +30,13 @@ def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.
     """The facets of the turns as they are now."""
     counts: Counter = Counter()
     was_dropped = {turn["id"] for turn in base if turn["dropped"]}
+    counts.update(("intent", turn["intent"] if turn["type"] == "browser" else "say")
+                  for turn in turns if not turn["dropped"])
     for turn in turns:
+        if not turn["checks"] and not turn["dropped"]:
+            continue
         kinds = {check["kind"] for check in turn["checks"]}
         if not turn["dropped"]:
-            counts["intent", turn["intent"] if turn["type"] == "browser" else "say"] += 1
             counts.update(("check", kind[:VALUE_LENGTH]) for kind in kinds)
         elif turn["id"] not in was_dropped:
             counts.update(("dropped", kind[:VALUE_LENGTH]) for kind in kinds or {UNCHECKED})
@@ -45,7 +48,8 @@ def of_turns(base: list[types.Turn], turns: list[types.Turn], edits: list[types.
 
 def of_labels(labels: dict[str, list[str]], turns: list[types.Turn]) -> Facets:
     """The facets of what people say of a demonstration and of its turns."""
-    said: list[dict[str, list[str]]] = [labels, *(turn.get("labels", {}) for turn in turns if not turn["dropped"])]
+    said: list[dict[str, list[str]]] = [labels, *(turn["labels"] for turn in turns
+                                                  if "labels" in turn and not turn["dropped"])]
     return dict(Counter(("label", f"{name}={value}"[:VALUE_LENGTH]) for labels_said in said
                         for name, values in labels_said.items() for value in values))
 

@@ -1,11 +1,12 @@
 """The demonstrations that the review app holds: importing, listing and reading them. Also the Python API."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
@@ -53,7 +54,7 @@ from . import (
 from .summary import of_base, site
 
 _OUTCOME = OutcomeSchema()
-_SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
+SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,16 @@ class Review:
     cached: BaseTurns | None = None  # lets a session find the turns again without reading them again
     folded: list[types.Turn] | None = None  # the turns after the edits, where they are known already
     settings: Settings = Settings()
+    derived: dict[str, tuple[object, Any]] = field(default_factory=dict, compare=False, repr=False)
+
+    def derive(self, name: str, compute: Callable[[], Any], of: object = None) -> Any:
+        """What follows from the turns, or from `of`, computed once for all requests that share a cached review."""
+        source = self.turns if of is None else of
+        known, value = self.derived.get(name, (None, None))
+        if known is not source:
+            value = compute()
+            self.derived[name] = source, value
+        return value
 
     @cached_property
     def turns(self) -> list[types.Turn]:
@@ -109,6 +120,8 @@ class Review:
         """From when to when the session is this demonstration's, in seconds of the recording: to the state that its
         last turn led to. Without bounds where it was not split."""
         before, behind = self.elsewhere
+        if not before and not behind:
+            return -math.inf, math.inf
         own = [turn["timestamp"] for turn in self.recorded if turn["type"] == "browser" and turn["state"]]
         after = [turn["timestamp"] for turn in behind if turn["type"] == "browser" and turn["state"]]
         return min(own, default=-math.inf) if before else -math.inf, min(after, default=math.inf)
@@ -158,7 +171,7 @@ class Review:
         with damage.named(self.row.id):
             digest = validation_cache.digest(current)
             if digest != self.row.sound:
-                validated(current, _SCHEMA, "its turns")
+                validated(current, SCHEMA, "its turns")
                 if digests is not None:
                     digests[self.row.id] = digest
         return current
@@ -274,7 +287,7 @@ def _read(recording: Recording) -> types.Demonstration:
     if not path.is_file():
         raise InputError(f"{recording.layout.root}: not processed yet; "
                          f"run: demotape process {recording.layout.root}")
-    demonstration = read_json(path, _SCHEMA)
+    demonstration = read_json(path, SCHEMA)
     if recording.layout.outcome.exists():
         demonstration["outcome"] = read_json(recording.layout.outcome, _OUTCOME)
     demonstration = storable(demonstration)
@@ -332,7 +345,7 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
     content = select(BaseTurns.content).where(BaseTurns.demonstration_id == demonstration_id)
     try:
         with damage.named(demonstration_id):
-            return validated(session.scalars(content).one(), _SCHEMA, "its turns")
+            return validated(session.scalars(content).one(), SCHEMA, "its turns")
     except Damaged:
         return None
 

@@ -36,8 +36,13 @@ def of_base(demonstration: types.Demonstration) -> dict[str, Any]:
 
 def changed(base: list[types.Turn], turns: list[types.Turn]) -> set[str]:
     """Ids of the turns whose content is not what the pipeline made; dropping, and placing the video, do not count."""
-    before = {turn["id"]: _content(turn) for turn in base}
-    return {turn["id"] for turn in turns if _content(turn) != before.get(turn["id"])}
+    before = {turn["id"]: turn for turn in base}
+    return {turn["id"] for turn in turns if not is_unchanged(turn, before.get(turn["id"]))}
+
+
+def is_unchanged(turn: types.Turn, original: types.Turn | None) -> bool:
+    """Whether a turn's content is what the pipeline made; `original`: None for one that it did not make."""
+    return original is not None and (turn is original or turn == original or _content(turn) == _content(original))
 
 
 def _content(turn: types.Turn) -> types.Turn:
@@ -46,9 +51,12 @@ def _content(turn: types.Turn) -> types.Turn:
 
 def displaced(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> set[str]:
     """Ids of the turns that a person moved and that are not back where they were among the other turns."""
+    moves = {edit["turn"] for _, edit in in_force(edits) if edit["op"] == "move"}
+    if not moves:
+        return set()
     ranks = {turn["id"]: rank for rank, turn in enumerate(base)}
     names = [turn["id"] for turn in turns]
-    moved = {edit["turn"] for _, edit in in_force(edits) if edit["op"] == "move"}.intersection(names)
+    moved = moves.intersection(names)
     fixed = [ranks[name] for name in names if name in ranks and name not in moved]  # these ascend
     passed, consistent = 0, []
     for name in names:

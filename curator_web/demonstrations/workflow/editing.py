@@ -20,6 +20,7 @@ from curator_web.demonstrations.library.library import Review, load
 from curator_web.demonstrations.library.summary import counts
 from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.users import LOCAL
+from curator_web.users.project_settings import Settings
 from pipeline.turns.edits import WITH_POINTER, append_edit
 from schemas import types
 from schemas.text import storable
@@ -65,7 +66,8 @@ def make_edit(session: Session, review: Review, edit: Mapping[str, Any], version
     brought: list[types.Edit] = []
     if edit["op"] == "join":
         edit, brought = join.prepared(session, review, edit, user_name)
-    edits, turns = append_edit(base, review.edits, storable(edit), brought)
+    current = before if review.settings.counts_as(Settings()) else None  # otherwise with the marks of the project
+    edits, turns = append_edit(base, review.edits, storable(edit), brought, current)
     made = edits[len(review.edits)]
     turns = project_rules.marked(turns, review.settings, edits)
     if not checked:

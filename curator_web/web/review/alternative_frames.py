@@ -15,7 +15,7 @@ from pipeline.pages.targets import candidates
 from pipeline.turns import splitting
 from recorder.reader import Recording
 from schemas import limits
-from schemas.types.recordings import TurnState
+from schemas.types.recordings import Turn, TurnState
 
 from . import adding_view, tree
 from .adding_view import Adding, adding
@@ -158,10 +158,17 @@ def _time(turn: TurnView) -> float:
 
 
 def _after(review_view: ReviewView, turn: TurnView) -> TurnView | None:
-    later = [*review_view.turns[turn.number:], *review_view.split_off]
-    return next((following for following in later if following.state.get("screenshot")
-                 and following.state["tab"] == turn.state["tab"]),
-                None)
+    turns, tab = review_view.review.turns, turn.state["tab"]
+    index = next((index for index in range(turn.number, len(turns)) if _is_shown(turns[index], tab)), None)
+    if index is not None:
+        return review_view.turn_at(index)
+    return next((following for following in review_view.split_off if _is_shown(following.turn, tab)), None)
+
+
+def _is_shown(turn: Turn, tab: int) -> bool:
+    """Whether a turn has a screenshot of a tab."""
+    state = turn["state"] if turn["type"] == "browser" else None
+    return bool(state and state["screenshot"] and state["tab"] == tab)
 
 
 def _lines(turn: TurnView, recording: Recording) -> list[tree.Line]:

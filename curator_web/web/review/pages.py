@@ -11,7 +11,7 @@ from curator_web.access.services import services
 from curator_web.db.database import Database
 from curator_web.db.models.core import DRAFT, ORDERS, STATUSES
 from curator_web.demonstrations.leases import leases, training_attempts
-from curator_web.demonstrations.library import damage, labels, library, pairs, replay_proofs, validation_cache
+from curator_web.demonstrations.library import damage, labels, library, pairs, replay_proofs, review_cache
 from curator_web.demonstrations.listing import comments, deleting, saved_filters
 from curator_web.demonstrations.listing.listing import COUNT_LIMIT, listing, read_filter, sites
 from curator_web.demonstrations.workflow import editing, split_links, training, workflow
@@ -24,11 +24,14 @@ from pipeline.turns.edits import standing
 from schemas import INTENTS, types
 from schemas.formats.recording import SPEAKERS
 
+from . import turn_list
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form
 from .presentation import ReviewView
+from .visits import nearest_turn
 
 blueprint = Blueprint("pages", __name__)
+_PAGE, _WORKSPACE = "review/review.html", "review/_workspace.html"
 
 
 @blueprint.get("/")
@@ -55,20 +58,36 @@ def _label_values(db: Database) -> list[str]:
 
 
 @blueprint.get("/demonstrations/<demonstration_id>")
-def review(demonstration_id: str) -> str:
-    """The review page; asked by htmx, only the selected turn."""
-    template = "review/_turn.html" if request.headers.get("HX-Request") else "review/review.html"
-    return _render(template, demonstration_id, request.args.get("turn"), request.args.get("view", "screenshot"),
+def review(demonstration_id: str) -> str | Response:
+    """The review page; asked by htmx, only the selected turn. A link to a turn that an edit removed leads to the
+    nearest one."""
+    selected, template = request.args.get("turn"), "review/_turn.html" if request.headers.get("HX-Request") else _PAGE
+    if selected and template == _PAGE and (address := _nearest_address(demonstration_id, selected)):
+        flash(_("The turn of this link is not in the demonstration any more. This is the nearest one."))
+        return redirect(address)
+    return _render(template, demonstration_id, selected, request.args.get("view", "screenshot"),
                    tour=max(0, request.args.get("tour", 0, int)))
+
+
+def _nearest_address(demonstration_id: str, selected: str) -> str | None:
+    """Where the turn nearest to one that was removed is shown; None for one that exists or never existed."""
+    current = review_cache.cached_review(services().db, demonstration_id, intact=True)
+    nearest = nearest_turn(current, selected)
+    if nearest is None:
+        return None
+    view = request.args.get("view")
+    return url_for(".review", demonstration_id=demonstration_id, turn=nearest, view=view)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/edits")
 def edit(demonstration_id: str) -> str | Response:
     """Save one edit at once; asked by htmx, answer the page's whole working area."""
-    before = library.review(services().db, demonstration_id)
+    before = review_cache.cached_review(services().db, demonstration_id, intact=True)
     change = edit_from_form(before)
     made = workflow.edit(services().db, services().store, demonstration_id, change, version_from_form(), account(),
                          request.form.get("key") or None, before)
+    if made.review:
+        review_cache.remember_edited(services().db, before, made.review)
     selected = request.form.get("selected")
     if change["op"] in ("undo", "redo"):
         reverted: types.Edit = {"op": change["op"]}
@@ -79,7 +98,7 @@ def edit(demonstration_id: str) -> str | Response:
         flash(_("Split: the turns from here on are now the demonstration %(id)s. Undo reverts this.", id=made.part))
     if change["op"] == "join":
         flash(_("Joined: the turns of %(id)s were appended. Undo reverts this.", id=change["other"]))
-    return _after_change(demonstration_id, _still_there(selected, before, made.review or before), made.review)
+    return _after_change(demonstration_id, _still_there(selected, before, made.review or before), made.review, before)
 
 
 @blueprint.post("/demonstrations/<demonstration_id>/status")
@@ -108,11 +127,12 @@ def _following(demonstration_id: str) -> str:
     return url_for(".review", demonstration_id=following.id, done=demonstration_id)
 
 
-def _after_change(demonstration_id: str, selected: str | None, after: library.Review | None = None) -> str | Response:
+def _after_change(demonstration_id: str, selected: str | None, after: library.Review | None = None,
+                  before: library.Review | None = None) -> str | Response:
     address = url_for(".review", demonstration_id=demonstration_id, turn=selected or None)
     if not request.headers.get("HX-Request"):
         return redirect(address, 303)
-    response = make_response(_render("review/_workspace.html", demonstration_id, selected or None, "screenshot", after))
+    response = make_response(_render(_WORKSPACE, demonstration_id, selected or None, "screenshot", after, before))
     response.headers["HX-Replace-Url"] = address
     return response
 
@@ -136,10 +156,12 @@ def _still_there(selected: str | None, before: library.Review, after: library.Re
 
 
 def _render(template: str, demonstration_id: str, selected: str | None, view: str,
-            known: library.Review | None = None, tour: int = 0) -> str:
-    """A page of a demonstration; `known`: what was just read of it, which is not read again; `tour`: a step of it."""
-    review = known or library.review(services().db, demonstration_id)
-    problem = review.row.damage if known else _problem(review)  # it may wait for the storage
+            known: library.Review | None = None, before: library.Review | None = None, tour: int = 0) -> str:
+    """A page of a demonstration, or a part of it; `known`: what was just read of it, which is not read again; `before`:
+    the same before an edit; `tour`: a step of it. Only the page is checked for damage: that costs all turns."""
+    is_page = template == _PAGE
+    review = known or review_cache.cached_review(services().db, demonstration_id, intact=not is_page)
+    problem = _problem(review) if is_page else review.row.damage  # it may wait for the storage
     review_view = ReviewView(review, selected)
     with services().db.in_one_session() as db:
         row, talk = review_view.row, comments.comments_of(db, demonstration_id)
@@ -149,8 +171,10 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
                                    "trouble": replay_proofs.failing_turns(db, row),
             "neighbours": split_links.neighbours(db, review), "tried": tried, "comments": talk,
             "training": training.is_training(db, demonstration_id),
-            "members": projects.member_names(db, account().project) if talk or template == "review/review.html" else [],
+            "members": projects.member_names(db, account().project) if talk or is_page else [],
             "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
+    if before:
+        context["changes"] = turn_list.changes(ReviewView(before), review_view, context["trouble"])
     shown_moment = moment_view(review_view, view)
     return render_template(
         template, damage=problem, review=review_view, row=row, turn=review_view.selected, moment=shown_moment,
@@ -162,17 +186,16 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
 
 def _problem(review: library.Review) -> str | None:
     """Why a demonstration that can be shown is damaged all the same; the list says it from then on."""
-    sound = dict[str, str]()
     try:
-        review.checked(sound)
-        lacking = services().store.lacks(review.row.recording, damage.blobs_of(review.turns))
+        review_cache.require_valid(services().db, review)
+        blobs = review.derive("blobs", lambda: damage.blobs_of(review.turns))
+        lacking = services().store.lacks(review.row.recording, blobs)
         problem = f"pictures or pages missing in its recording: {len(lacking)}" if lacking else None
     except Damaged as error:
         problem = error.reason
     except InputError as error:
         problem = str(error)
     if problem is None:
-        validation_cache.note(services().db, sound)
         return review.row.damage
     problem = services().store.without_paths(problem)
     damage.note(services().db, [LeftOut(review.row.id, problem)])

@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -13,7 +14,7 @@ from flask import url_for
 from flask_babel import gettext as _
 
 from curator_web.demonstrations.library.library import Review
-from curator_web.demonstrations.library.summary import changed, displaced
+from curator_web.demonstrations.library.summary import displaced, is_unchanged
 from curator_web.errors import ErrorText, NotFound
 from curator_web.web.shell.forms import FormField, argument_fields
 from curator_web.web.shell.languages import day_and_time
@@ -21,7 +22,10 @@ from pipeline.turns.edits import undo_depths
 from pipeline.turns.preconditions import merge_obstacle
 from schemas import INTENTS, types
 
+from .visits import visit_starts
+
 LABEL_LENGTH = 160
+WINDOW_TURNS = 60  # that a page contains; it asks for others when they come into view
 BROWSERS = (("Edg", "Edge"), ("OPR/", "Opera"), ("Firefox/", "Firefox"), ("Chrome/", "Chrome"), ("Safari/", "Safari"))
 SYSTEMS = (("Android", "Android"), ("iPhone", "iOS"), ("iPad", "iOS"), ("Windows", "Windows"), ("Mac OS", "macOS"),
            ("CrOS", "ChromeOS"), ("Linux", "Linux"))
@@ -165,83 +169,144 @@ class TurnView:
 
 @dataclass(frozen=True)
 class Visit:
-    """Turns in a row on one page; what has no page, as chat, goes with what stands before it."""
+    """Turns in a row on one page; what has no page, as chat, goes with what stands before it.
+
+    `turns`: those that the page contains; `every`: all of the visit; `number`: of the visit, from 1; `first`: the index
+    of its first turn.
+    """
 
     turns: list[TurnView]
+    every: Sequence[types.Turn]
+    number: int
+    first: int
 
     @property
     def address(self) -> str:
-        return next((turn.state["url"] for turn in self.turns if turn.state), "")
+        return next((state["url"] for state in self._states()), "")
 
     @property
     def title(self) -> str:
         """The page's title, or else its address."""
-        titles = (turn.state["title"] for turn in self.turns if turn.state)
-        title = next((_shorten(title) for title in titles if title.strip()), "")
+        title = next((_shorten(state["title"]) for state in self._states() if state["title"].strip()), "")
         return title or _shorten(self.address) or _("No page")
 
     @property
     def checks(self) -> int:
         """How many turns ask for a look."""
-        return sum(bool(turn.turn["checks"]) and not turn.turn["dropped"] for turn in self.turns)
+        return sum(bool(turn["checks"]) and not turn["dropped"] for turn in self.every)
+
+    def _states(self) -> Iterator[types.TurnState]:
+        return (turn["state"] for turn in self.every if turn["type"] == "browser" and turn["state"])
 
 
 class ReviewView:
-    """A demonstration with one turn selected."""
+    """A demonstration with one turn selected. Views of turns are made when they are used: a long session has thousands,
+    of which a page contains a few."""
 
     def __init__(self, review: Review, selected: str | None = None):
         """Raises NotFound when there is no turn of the selected id."""
         self.row, self.review = review.row, review
-        new: tuple[int | None, types.Turn | None] = (None, None)
-        base: dict[str, tuple[int | None, types.Turn | None]] = {
-            turn["id"]: (number, turn) for number, turn in enumerate(review.base["turns"], 1)}
-        turns = review.turns
-        touched = changed(review.base["turns"], turns)
-        moved = displaced(review.base["turns"], turns, review.edits)
-        said = {turn["id"]: turn for turn in turns if turn["type"] == "chat"}
-        self.turns = [TurnView(turn, number, base.get(turn["id"], new)[0], turn["id"] in touched,
-                               turn["id"] in moved, base.get(turn["id"], new)[1], into, _answered(turn, said))
-                      for number, (turn, into) in enumerate(zip(turns, _typing_before(turns), strict=True), 1)]
-        self.split_off = [TurnView(turn, number, None, False, False, None)  # what followed, since a split elsewhere
-                          for number, turn in enumerate(review.elsewhere[1], len(turns) + 1)]
-        self.visits = _visits(self.turns)
         self.first_task, self.labels = review.base["task"], review.labels
         self.undos, self.redos = undo_depths(review.edits)
-        self.selected = self._find(selected)
         self.locked = self.row.status in ("approved", "invalid")
+        self.count = len(review.turns)
+        self._views: dict[int, TurnView] = {}
+        self.selected = self._find(selected)
+
+    @cached_property
+    def turns(self) -> list[TurnView]:
+        """All turns."""
+        return [self.turn_at(index) for index in range(self.count)]
+
+    @cached_property
+    def split_off(self) -> list[TurnView]:
+        """What followed, since a split another demonstration's."""
+        return [TurnView(turn, number, None, False, False, None)
+                for number, turn in enumerate(self.review.elsewhere[1], self.count + 1)]
+
+    @cached_property
+    def visits(self) -> list[Visit]:
+        """All turns by visit."""
+        return self.visits_of(range(self.count))
+
+    @cached_property
+    def window(self) -> list[Visit]:
+        """The turns around the selected one that a page contains, by visit."""
+        index = self.selected.number - 1 if self.selected else 0
+        first = max(0, min(index - WINDOW_TURNS // 2, self.count - WINDOW_TURNS))
+        return self.visits_of(range(first, min(first + WINDOW_TURNS, self.count)))
+
+    @property
+    def is_windowed(self) -> bool:
+        """Whether a page contains only some of the turns."""
+        return self.count > WINDOW_TURNS
+
+    def visits_of(self, indexes: Iterable[int]) -> list[Visit]:
+        """Turns by visit, by their ascending indexes."""
+        visits: list[Visit] = []
+        starts, now = self.visit_starts, -1
+        for index in indexes:
+            number = bisect_right(starts, index)
+            if number != now:
+                end = starts[number] if number < len(starts) else self.count
+                first = starts[number - 1]
+                visits.append(Visit([], self.review.turns[first:end], number, first))
+                now = number
+            visits[-1].turns.append(self.turn_at(index))
+        return visits
+
+    @cached_property
+    def visit_starts(self) -> list[int]:
+        """The index of the first turn of each visit."""
+        return self.review.derive("visit_starts", lambda: visit_starts(self.review.turns))
+
+    def turn_at(self, index: int) -> TurnView:
+        """The view of the turn at an index from 0."""
+        if index not in self._views:
+            turn = self.review.turns[index]
+            number, original = self._base.get(turn["id"], (None, None))
+            self._views[index] = TurnView(
+                turn, index + 1, number, not is_unchanged(turn, original), turn["id"] in self.moved, original,
+                self._typing_before(index), _answered(turn, self._said))
+        return self._views[index]
+
+    @cached_property
+    def _base(self) -> dict[str, tuple[int | None, types.Turn | None]]:
+        return self.review.derive("base", lambda: {
+            turn["id"]: (number, turn) for number, turn in enumerate(self.review.base["turns"], 1)}, self.review.base)
+
+    @cached_property
+    def moved(self) -> set[str]:
+        """Ids of the turns that a person moved."""
+        return self.review.derive("moved", lambda: displaced(self.review.base["turns"], self.review.turns,
+                                                             self.review.edits))
+
+    @cached_property
+    def _said(self) -> dict[str, types.ChatTurn]:
+        return self.review.derive("said", lambda: {
+            turn["id"]: turn for turn in self.review.turns if turn["type"] == "chat"})
+
+    def _typing_before(self, index: int) -> str | None:
+        """The id of the turn right before one, if the two can be merged."""
+        if index == 0:
+            return None
+        before, turn = self.review.turns[index - 1:index + 1]
+        return before["id"] if merge_obstacle([before, turn], before["id"], turn["id"]) is None else None
 
     def _find(self, turn_id: str | None) -> TurnView | None:
         if turn_id is None:
-            return self.turns[0] if self.turns else None
-        for turn in self.turns:
-            if turn.id == turn_id:
-                return turn
+            return self.turn_at(0) if self.count else None
+        indexes = self.review.derive("indexes", lambda: {
+            turn["id"]: index for index, turn in enumerate(self.review.turns)})
+        if turn_id in indexes:
+            return self.turn_at(indexes[turn_id])
         raise NotFound(ErrorText("unknown turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
-
-
-def _visits(turns: list[TurnView]) -> list[Visit]:
-    """The turns by visit: of one tab at one address, whatever its fragment."""
-    visits: list[Visit] = []
-    now: tuple[int, str] | None = None
-    for turn in turns:
-        page = (turn.state["tab"], turn.state["url"].partition("#")[0]) if turn.state else now
-        if not visits or (now is not None and page != now):
-            visits.append(Visit([]))
-        now = page
-        visits[-1].turns.append(turn)
-    return visits
 
 
 def _answered(turn: types.Turn, said: Mapping[str, types.ChatTurn]) -> types.ChatTurn | None:
     """The turn that a turn replies to; None where it is no reply, or what it answers is not there."""
     answered = said.get(turn.get("reply_to", "")) if turn["type"] == "chat" else None
     return None if answered is turn else answered
-
-
-def _typing_before(turns: list[types.Turn]) -> list[str | None]:
-    """For each turn the id of the one right before it, if the two can be merged."""
-    return [None, *(before["id"] if merge_obstacle([before, turn], before["id"], turn["id"]) is None else None
-                    for before, turn in zip(turns, turns[1:], strict=False))][:len(turns)]
 
 
 def addresses(endpoint: str, last: str, **values: Any) -> Callable[[str], str]:

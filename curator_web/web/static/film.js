@@ -4,8 +4,7 @@
 (() => {
   if (!document.querySelector("#film-search")) return; // there are no turns
   const $ = (selector) => document.querySelector(selector);
-  const items = () => [...document.querySelectorAll("#turns [data-turn]")];
-  const current = () => $("#turns [aria-current]")?.parentElement;
+  const current = () => turnList.indexOf(turnList.current);
   const COUNT_DIGITS = 3;
   let anchor = null; // id of the turn at which the range begins; it ends at the current one
   let count = ""; // digits that were pressed, for the key after them
@@ -13,34 +12,33 @@
 
   // ---- Ranges ------------------------------------------------------------------------------------------------------
 
-  /** The turns from the anchor to the current one that are shown; none where no range was begun. */
+  /** Indexes of the turns from the anchor to the current one that are shown; none where no range was begun. */
   function range() {
-    const all = items();
-    const positions = [all.findIndex((item) => item.dataset.turn === anchor), all.indexOf(current())];
-    if (positions.includes(-1)) return [];
-    return all.slice(Math.min(...positions), Math.max(...positions) + 1).filter((item) => !item.hidden);
+    const ends = [turnList.indexOf(anchor), current()];
+    if (ends.includes(-1)) return [];
+    return turnList.shownIndexes().filter((index) => index >= Math.min(...ends) && index <= Math.max(...ends));
   }
 
   /** Mark the range, and say what can be done with it. */
   function paint() {
-    const chosen = range(), several = chosen.length > 1, inRange = new Set(several ? chosen : []);
-    for (const item of items()) item.classList.toggle("in-range", inRange.has(item));
+    const chosen = anchor === null ? [] : range(), several = chosen.length > 1, inRange = new Set(several ? chosen : []);
+    for (const item of turnList.items()) item.classList.toggle("in-range", inRange.has(turnList.indexOf(item.dataset.turn)));
     $("#range-form").classList.toggle("several", several);
     $("#range-count").textContent = several ? $("#range-count").dataset.several.replace("{count}", chosen.length) : count;
     const word = $("#range-form .word");
     word.textContent = allDropped(chosen) ? word.dataset.restore : word.dataset.drop;
   }
 
-  const allDropped = (chosen) => chosen.every((item) => item.classList.contains("dropped"));
+  const allDropped = (chosen) => chosen.every((index) => turnList.at(index).isDropped);
 
   /** Drop these turns, or restore them where all are dropped. */
   function drop(chosen) {
     const form = $("#range-form");
     form.elements.op.value = allDropped(chosen) ? "restore" : "drop";
-    form.elements.selected.value = current().dataset.turn;
+    form.elements.selected.value = turnList.current;
     for (const old of form.querySelectorAll("[name=turns]")) old.remove();
-    form.append(...chosen.map((item) => Object.assign(document.createElement("input"), {
-      type: "hidden", name: "turns", value: item.dataset.turn,
+    form.append(...chosen.map((index) => Object.assign(document.createElement("input"), {
+      type: "hidden", name: "turns", value: turnList.at(index).id,
     })));
     forget();
     form.requestSubmit();
@@ -62,7 +60,7 @@
     if (!event.shiftKey) return forget();
     event.preventDefault(); // the browser would open a window
     event.stopPropagation();
-    anchor ??= current()?.dataset.turn;
+    anchor ??= turnList.current;
     row.click();
     paint();
   }, true);
@@ -78,11 +76,11 @@
     }
     count = "";
     event.detail.times = times;
-    if (/^Shift\+(J|K|Arrow|Home|End)/.test(name)) anchor ??= current()?.dataset.turn;
+    if (/^Shift\+(J|K|Arrow|Home|End)/.test(name)) anchor ??= turnList.current;
     else if (/^(j|k|Arrow.*|Home|End)$/.test(name)) anchor = null;
     else if (name === "d" && (times > 1 || range().length > 1)) {
       event.preventDefault();
-      const shown = items().filter((item) => !item.hidden);
+      const shown = turnList.shownIndexes();
       if (!$("#range-form button").disabled) drop(times > 1 ? shown.slice(shown.indexOf(current())).slice(0, times) : range());
     } else if (name === "." || name === ",") {
       event.preventDefault();
@@ -95,53 +93,36 @@
     if (event.key === "Escape" && (anchor || count) && !event.target.matches("input, textarea, select")) forget();
     if (event.key === "Enter" && event.target.id === "film-search") {
       event.preventDefault();
-      items().find((item) => !item.hidden)?.querySelector(".row").click();
+      const [first] = turnList.shownIndexes();
+      if (first !== undefined) turnList.go(first);
       event.target.blur();
     }
   });
 
   /** The next turn, or the one before, that has something to check; round the end. */
   function toCheck(by) {
-    const all = items().filter((item) => !item.hidden), index = all.indexOf(current());
-    const around = [...all.slice(index + 1), ...all.slice(0, Math.max(index, 0))];
-    const nextItem = (by > 0 ? around : around.reverse()).find((item) => item.querySelector(".flag-check"));
+    const all = turnList.shownIndexes(), at = all.indexOf(current());
+    const around = [...all.slice(at + 1), ...all.slice(0, Math.max(at, 0))];
+    const next = (by > 0 ? around : around.reverse()).find((index) => turnList.at(index).hasCheck);
     anchor = null;
-    nextItem?.querySelector(".row").click();
+    if (next !== undefined) turnList.go(next);
   }
 
   // ---- Filter ------------------------------------------------------------------------------------------------------
 
-  let unfolded = []; // visits that were unfolded for their hits
-
-  /** Show the visits that have hits, unfolded; without words all, as they were before. */
-  function showVisits(isFiltered) {
-    for (const visit of document.querySelectorAll("#turns details")) {
-      visit.parentElement.hidden = !visit.querySelector("[data-turn]:not([hidden])");
-      if (!isFiltered || visit.open || visit.parentElement.hidden) continue;
-      visit.open = true;
-      unfolded.push(visit);
-    }
-    if (isFiltered) return;
-    for (const visit of unfolded) visit.open = visit.contains(current());
-    unfolded = [];
-  }
-
+  /** Show the turns that have all words, their visits unfolded; without words all, as they were before. */
   function filter() {
-    const words = plain(sought).split(/\s+/).filter(Boolean);
-    let hits = 0;
-    for (const item of items()) {
-      const text = words.length ? plain(item.textContent) : "";
-      item.hidden = !words.every((word) => text.includes(word));
-      hits += item.hidden ? 0 : 1;
-    }
-    showVisits(words.length > 0);
-    $("#film-none").hidden = hits > 0 || !words.length;
+    const words = plain(sought).split(/\s+/).filter(Boolean), all = Array.from({ length: turnList.length }, (_item, index) => index);
+    const hits = words.length ? all.filter((index) => words.every((word) => turnList.plainOf(index).includes(word))) : null;
+    turnList.setHits(hits);
+    $("#film-none").hidden = !hits || hits.length > 0;
     paint();
   }
 
   document.addEventListener("input", ({ target }) => {
     if (target.id !== "film-search") return;
     sought = target.value;
+    if (turnList.isWindowed()) $(".film").scrollTop = 0; // what was there is somewhere else among the hits
     filter();
   });
 
@@ -150,6 +131,9 @@
     if (document.activeElement !== field) field.value = sought;
     filter();
   });
+
+  document.addEventListener("turns:changed", filter);
+  document.addEventListener("turns:rendered", paint);
 
   sought = $("#film-search").value; // a browser brings back what stood there
   filter();

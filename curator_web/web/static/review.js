@@ -12,14 +12,15 @@
 
   // ---- Turns -------------------------------------------------------------------------------------------------------
 
-  const visits = () => [...document.querySelectorAll("#turns details")];
   let marked = null; // id of the turn that was marked last: one that comes anew is unfolded
 
-  function mark(row) {
-    if (row && row.parentElement.dataset.turn !== marked) row.closest("details").open = true;
-    marked = row?.parentElement.dataset.turn;
+  function mark(id) {
+    turnList.current = id;
+    if (id !== marked) turnList.unfold(id);
+    marked = id;
     for (const other of rows()) other.toggleAttribute("aria-current", false);
-    if (!row) return;
+    const row = turnList.rowOf(id);
+    if (!row) return void turnList.reveal(id);
     row.setAttribute("aria-current", "true");
     row.scrollIntoView({ block: "nearest" });
     prefetch(row);
@@ -34,44 +35,31 @@
     }
   }
 
-  function select(row) {
-    if (!row || row === selectedRow()) return;
-    row.click();
-    if (document.activeElement?.matches(".row, #turns summary")) row.focus({ preventScroll: true });
-  }
-
-  /** Fold these visits, or unfold them where all are folded; who is at one of their turns is then at the heading. */
-  function fold(chosen) {
-    const open = chosen.every((visit) => !visit.open), current = document.activeElement.closest("#turns details");
-    for (const visit of chosen) visit.open = open;
-    if (!open && chosen.includes(current)) current.querySelector("summary").focus();
-    const shown = open ? selectedRow() : selectedRow()?.closest("details");
-    shown?.scrollIntoView({ block: "nearest" });
-  }
-
-  let folded = new Set(); // ids of turns whose visit was folded when an answer came, for it has all unfolded
-
-  function foldAgain() {
-    for (const visit of visits()) {
-      visit.open = ![...visit.querySelectorAll("[data-turn]")].every((item) => folded.has(item.dataset.turn));
-    }
+  /** Fold the visit of a turn, or all; or unfold them where all are folded; who is at a turn of one is then at its
+   *  heading. */
+  function fold(index) {
+    const isClosed = turnList.toggleVisits(index), focused = document.activeElement.closest("#turns details");
+    if (isClosed && focused && !focused.open) focused.querySelector("summary").focus();
+    const shown = isClosed ? selectedRow()?.closest("details") : selectedRow();
+    if (shown) shown.scrollIntoView({ block: "nearest" });
+    else turnList.reveal(turnList.current);
   }
 
   document.addEventListener("click", ({ target }) => {
-    if (target.closest("#fold-all")) fold(visits());
+    if (target.closest("#fold-all")) fold();
   });
 
   function step(by) {
-    const all = rows().filter((row) => !row.parentElement.hidden);
-    const index = all.indexOf(selectedRow());
-    select(all[Math.min(Math.max(index + by, 0), all.length - 1)]);
+    const all = turnList.shownIndexes(), index = all.indexOf(turnList.indexOf(turnList.current));
+    const next = all[Math.min(Math.max(index + by, 0), all.length - 1)];
+    if (next !== undefined && turnList.at(next).id !== turnList.current) turnList.go(next);
   }
 
   document.addEventListener("click", (event) => {
     const row = event.target.closest("#turns .row");
     if (!row || event.ctrlKey || event.metaKey || event.shiftKey) return;
     wanted = row.parentElement.dataset.turn;
-    mark(row);
+    mark(wanted);
   }, true);
 
   // ---- Keys --------------------------------------------------------------------------------------------------------
@@ -131,7 +119,7 @@
   /** Do what a key stands for, now or when its turn comes; tell whether it is taken care of. */
   function press(name, text, repeat) {
     const isStep = name in MOVES;
-    const mustWait = waiting.length > 0 || (underway > 0 && !isStep);
+    const mustWait = waiting.length > 0 || (underway > 0 && !isStep) || !turnList.isReady;
     const isTyped = text.length === 1 || (text === "Enter" && (waiting.length > 0 || leadsOn)); // what stands in line may lead to a field
     if (!isStep && !KEYS.has(name) && !(mustWait && isTyped)) return false;
     if (!mustWait) act(name, repeat);
@@ -158,7 +146,7 @@
     if (!document.dispatchEvent(new CustomEvent("film:key", { detail: key, cancelable: true }))) return;
     if (name in MOVES) return step(MOVES[name] * key.times);
     if (name === "e") return $("#turn [data-first]:not(:disabled)")?.focus();
-    if (name === "Shift+F") return fold([selectedRow()?.closest("details")].filter(Boolean));
+    if (name === "Shift+F") return fold(turnList.indexOf(turnList.current));
     const control = $(`[data-key="${CSS.escape(name)}"]`);
     const comments = control?.closest(".talk details");
     if (control && !repeat && !control.disabled && !comments?.open) control[control.matches("input") ? "focus" : "click"]();
@@ -173,11 +161,12 @@
     $("#turn").ariaBusy = String(isWaiting);
   }
 
-  document.addEventListener("htmx:config:request", () => {
+  function noteBegun() {
     underway += 1;
     patience ??= setTimeout(showWaiting, PATIENCE, true);
-  });
-  document.addEventListener("htmx:finally:request", () => {
+  }
+
+  function noteEnded() {
     underway -= 1;
     if (!underway) {
       leadsOn = false;
@@ -185,8 +174,18 @@
       patience = null;
       showWaiting(false);
     }
-    while (waiting.length && (!underway || waiting[0].name in MOVES)) turnOf(waiting.shift());
-  });
+    actOnWaiting();
+  }
+
+  function actOnWaiting() {
+    while (waiting.length && turnList.isReady && (!underway || waiting[0].name in MOVES)) turnOf(waiting.shift());
+  }
+
+  // What a row that is not in the page yet leads to is waited for as an answer is.
+  document.addEventListener("turns:busy", ({ detail }) => { wanted = detail; });
+  for (const name of ["htmx:config:request", "turns:busy"]) document.addEventListener(name, noteBegun);
+  for (const name of ["htmx:finally:request", "turns:idle"]) document.addEventListener(name, noteEnded);
+  document.addEventListener("turns:ready", actOnWaiting);
 
   function inField(event) {
     const { target } = event;
@@ -228,16 +227,13 @@
   document.addEventListener("htmx:before:swap", () => {
     const { activeElement } = document;
     leftField = activeElement?.closest("#turn .fix") ? activeElement.name : null;
-    const closed = document.querySelectorAll("#turns details:not([open]) [data-turn]");
-    folded = new Set(Array.from(closed, (item) => item.dataset.turn));
   });
 
   document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
     if (ctx.response?.status >= 400) restoreOrder();
     const { turn } = $("#turn").dataset;
     if (ctx.response?.status >= 400 || wanted === turn) wanted = null;
-    if (folded.size) foldAgain();
-    mark(rows().find((row) => row.parentElement.dataset.turn === (wanted ?? turn)));
+    mark(wanted ?? turn);
     arrange();
     if (document.activeElement === document.body || $("#target-search") || $("#turn [data-focus]")) {
       const field = leftField && $(`#turn .fix [name="${CSS.escape(leftField)}"]`);
@@ -249,7 +245,7 @@
     if (!ctx) return;
     restoreOrder();
     wanted = null;
-    mark(rows().find((row) => row.parentElement.dataset.turn === $("#turn").dataset.turn)); // the one that is shown
+    mark($("#turn").dataset.turn); // the one that is shown
     const notice = document.createElement("div");
     notice.className = "notice";
     notice.append(Object.assign(document.createElement("p"), { textContent: $("#notice").dataset.noAnswer }));
@@ -274,7 +270,9 @@
     const form = $("#move-form");
     form.elements.turn.value = item.dataset.turn;
     form.elements.selected.value = item.dataset.turn;
-    form.elements.after.value = items()[items().indexOf(item) - 1]?.dataset.turn ?? "";
+    const before = items()[items().indexOf(item) - 1]?.dataset.turn;
+    const first = Math.min(...items().filter((other) => other !== item).map((other) => turnList.indexOf(other.dataset.turn)));
+    form.elements.after.value = before ?? turnList.at(first - 1)?.id ?? "";
     form.requestSubmit();
   }
 
@@ -377,6 +375,6 @@
   });
 
   arrange();
-  mark(selectedRow());
+  mark($("#turn").dataset.turn);
   $("#turn [data-focus]:not(:disabled)")?.focus({ preventScroll: true });
 })();
