@@ -115,10 +115,12 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     from .commands.provenance import person_name, with_answers
     from .recording import record as record_live
 
+    ask_consent = None
     if following:
         if task:
             raise click.UsageError("pass either --task or --next")
         assignment = take_task(project, server, token, db, data)
+        ask_consent = assignment.get("ask_consent", ask_consent)
         task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
         if assignment.get("answer"):
@@ -127,7 +129,7 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         raise click.UsageError("pass the URL of the start page, or --connect")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    provenance = with_answers(provenance, person_name(person))
+    provenance = with_answers(provenance, person_name(person), ask_consent)
     recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
                                        say=console.print, har=har, replayable=replayable, console=keep_console,
                                        mhtml=mhtml, axtree=axtree, provenance=provenance))
