@@ -30,7 +30,7 @@ WITHOUT_PAGES = {
     **dict.fromkeys(("diff", "push"), "read manifests and hashes"),
     **dict.fromkeys(("judge",), "reads pictures and texts, in a process with limits"),
     **dict.fromkeys(("replay serve", "replay export"), "read the network of a recording"),
-    **dict.fromkeys(("ranker train",), "parses an export of the user's own (docs/security.md)"),
+    **dict.fromkeys(("ranker train",), "parses trusted exports (docs/security.md)"),
 }
 NO_RECORDINGS = ("user", "project", "task", "admin")  # groups of commands without recordings
 
