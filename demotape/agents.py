@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline import refresh
-from pipeline.batch import executor
+from pipeline.batch import refreshed, unlimited_executor
 from pipeline.outcomes.checking import Score
 from pipeline.outcomes.responses import spoken_answer
 from pipeline.workers import WorkLost
@@ -101,7 +100,7 @@ def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, second
     Raises what `cluster.connect` does.
     """
     arguments = [(name, path, runs / path.resolve().name, seconds) for path in recordings]
-    with executor(jobs, scheduler) as chosen:
+    with unlimited_executor(jobs, scheduler) as chosen:
         futures = [chosen.submit(_run_one, *run_arguments) for run_arguments in arguments]
         for path, future in zip(recordings, futures, strict=True):
             try:
@@ -131,7 +130,7 @@ def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
 
 async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple[float | None, float | None, str, int]:
     """What the recorded person did, done again."""
-    demonstration, _ = refresh(recording.layout.root)
+    demonstration = await asyncio.to_thread(refreshed, recording.layout.root)
     result = await running.run(recording, demonstration, runs / "run-1", replayable=True)
     failed = next((turn_outcome.reason for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), "")
     answer = next((turn["utterance"] for turn in reversed(demonstration["turns"])

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -26,13 +26,17 @@ from .commands import (
     task_commands,
     user_commands,
 )
-from .commands.app_data import announce_creation, create_option, of_app, of_database, open_app
+from .commands.app_data import create_option, new_data_folder, of_app, of_database, open_app
+from .commands.new_folders import new_folder
 from .commands.next_task import of_tasks
 from .commands.terminal import PATH as _PATH
 from .commands.terminal import complain as _complain
 from .commands.terminal import console, errors, printable
 from .commands.terminal import print_line as _tell
 from .commands.terminal import progress as _progress
+
+if TYPE_CHECKING:
+    from curator_web.demonstrations.library.library import Imported
 
 
 class _Commands(click.Group):
@@ -115,10 +119,12 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     from .commands.provenance import person_name, with_answers
     from .recording import record as record_live
 
+    ask_consent = None
     if following:
         if task:
             raise click.UsageError("pass either --task or --next")
         assignment = take_task(project, server, token, db, data)
+        ask_consent = assignment.get("ask_consent", ask_consent)
         task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
         if assignment.get("answer"):
@@ -127,10 +133,16 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         raise click.UsageError("pass the URL of the start page, or --connect")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    provenance = with_answers(provenance, person_name(person))
-    recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless, connect=connect,
-                                       say=console.print, har=har, replayable=replayable, console=keep_console,
-                                       mhtml=mhtml, axtree=axtree, provenance=provenance))
+    provenance = with_answers(provenance, person_name(person), ask_consent)
+    with new_folder(directory) as keep:
+
+        def say(text: str) -> None:
+            keep()  # from now on there is something to lose
+            console.print(text)
+
+        recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless,
+                                           connect=connect, say=say, har=har, replayable=replayable,
+                                           console=keep_console, mhtml=mhtml, axtree=axtree, provenance=provenance))
     summary.print_recording(console, directory, recorder.problems)
 
 
@@ -211,10 +223,15 @@ def import_(paths: tuple[Path, ...], project: str | None, create: bool, db: str 
 
     from .importing import expand_paths, import_path
 
-    database, store = open_app(db, data, blobs, endpoint_url, create=create)
-    into = projects.named(database, project)
-    _for_each_path(expand_paths(paths), "Importing", lambda path: import_path(database, store, path, into),
-                   lambda path, imported: _tell(summary.imported_line(path, imported)))
+    with new_data_folder(data) as keep:
+        database, store = open_app(db, data, blobs, endpoint_url, create=create)
+        into = projects.named(database, project)
+
+        def report(path: Path, imported: "Imported") -> None:
+            keep()
+            _tell(summary.imported_line(path, imported))
+
+        _for_each_path(expand_paths(paths), "Importing", lambda path: import_path(database, store, path, into), report)
 
 
 @main.command()
@@ -231,9 +248,9 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
     """Serve the review app."""
     from .environment import model, openid, webhook_networks
 
-    announce_creation(db, data, blobs)
-    _serve(db, data, host, port, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, openid=openid(),
-           webhook_networks=webhook_networks(), model=model())
+    settings = {"openid": openid(), "webhook_networks": webhook_networks(), "model": model()}
+    with new_data_folder(data) as keep:
+        _serve(db, data, host, port, keep, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, **settings)
 
 
 for _command in (*data_set_commands.COMMANDS, judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
@@ -262,14 +279,20 @@ def _for_each_path(paths: Iterable[Path], title: str, work: Callable, report: Ca
         raise type(failed[0])(f"{len(failed)} of {len(paths)} failed, see above; the others succeeded")
 
 
-def _serve(db: str | None, data: Path, host: str, port: int, **settings: Any) -> None:
+def _serve(db: str | None, data: Path, host: str, port: int, on_listening: Callable[[], None] = lambda: None,
+           **settings: Any) -> None:
+    """Serve the review app. `on_listening` is called when it can be reached."""
     from curator_web import create_app
     from curator_web.server import serve
 
     from .importing import import_package
     from .rerun import run_again
 
-    serve(create_app(db, data, import_package=import_package, run_again=run_again, **settings), host, port)
+    def say(text: str) -> None:
+        on_listening()
+        print(text)
+
+    serve(create_app(db, data, import_package=import_package, run_again=run_again, **settings), host, port, say)
 
 
 def _roles(speakers: tuple[str, ...]) -> dict[str, str]:

@@ -4,6 +4,7 @@ import asyncio
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from playwright.async_api import ViewportSize, async_playwright
@@ -15,6 +16,7 @@ from curator_web.demonstrations.library.library import import_recording
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
 from pipeline.export import FORMATS, export
+from pipeline.isolation import allowance_for, run_isolated
 from recorder import Recorder
 from recorder.browser import has_display, launch
 from schemas import InputError
@@ -59,13 +61,13 @@ def run(folder: Path, step: Callable[[str], None]) -> DemoResult:
     step("recording a flight being booked")
     recorder = asyncio.run(record_demo(recording))
     step("processing it with the instructor's chat")
-    demonstration = process(recording, chat=CHAT)
+    demonstration = run_isolated(allowance_for(recording), str(recording), partial(process, chat=CHAT), recording)
     step("importing it into the review app")
     database, store = open_database(default_db_url(data)), RecordingStore(data)
     import_recording(database, store, recording)
     for format, destination in exports.items():
         step(f"exporting it as {format}")
-        export(list(exportable(database, store)), destination, format)
+        export(list(exportable(database, store)), destination, format, jobs=1)
     database.close()
     lines = CHAT.read_text(encoding="utf-8").count("\n")
     return DemoResult(recording, data, exports, demonstration, lines, recorder.problems)

@@ -15,7 +15,7 @@ from curator_web.demonstrations.library.library import Imported, import_recordin
 from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
-from pipeline import process, sandbox
+from pipeline import isolation, process, sandbox
 from recorder import Recording
 from recorder.package.package_file import Package
 from recorder.package.receiving import receive
@@ -47,7 +47,8 @@ def import_weblinx(database: Database, store: RecordingStore, demonstration: Pat
     """Make a demonstration in WebLINX's layout a recording and import it; raises InputError."""
     with store.temporary.folder("weblinx") as folder, _noted(database, None, folder) as attempt:
         recording = folder / "recording"
-        weblinx_import.convert(demonstration, recording)
+        _WORK.run(isolation.allowance_for(demonstration), str(demonstration), weblinx_import.convert, demonstration,
+                  recording)
         attempt.recording = Recording(recording).id
         return import_recording(database, store, recording, project=project)
 

@@ -1,9 +1,9 @@
-"""Processing of many recordings with one executor: this process, a pool of processes or a Dask cluster."""
+"""Processing of many recordings with one executor: processes with limits on this machine or on a Dask cluster."""
 
 import errno
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -11,13 +11,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Literal
 
-from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout
+from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout, limits
 from schemas.addresses import is_empty_page
 from schemas.files import is_disk_full, read_json, reason
-from schemas.types.recordings import VideoPlacement
+from schemas.types.recordings import Demonstration, VideoPlacement
 
 from . import plugins, workers
+from .isolation import allowance_for, isolating_threads, run_isolated
 from .processing import refresh
+from .sandbox import Allowance
 
 _NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
@@ -58,43 +60,32 @@ class Outcome:
 
 def run(jobs: Sequence[Job], executor: Executor) -> Iterator[Outcome]:
     """Outcomes in the order of the jobs, each as soon as it and those before it are there. Never raises for a job: one
-    whose process dies is tried once more alone, and is then said to have failed; so is one that its cluster lost."""
-    before = [_stamp(job.path) for job in jobs]
-    futures = [executor.submit(work, job) for job in jobs]
-    alone: Executor | None = None
+    whose process dies or takes more than it may is said to have failed; so is one that its cluster lost."""
+    futures = [executor.submit(work_isolated, job) for job in jobs]
     try:
-        for job, future, stamp in zip(jobs, futures, before, strict=True):
+        for job, future in zip(jobs, futures, strict=True):
             try:
                 yield future.result()
             except workers.WorkLost as error:
                 yield Outcome(job.path, "failed", f"{job.path}: {error}", error.exit_code)
             except DemotapeError as error:
                 yield Outcome(job.path, "failed", str(error), error.exit_code)
-            except BrokenExecutor:  # some job's process died, and all that had not begun died with it
-                alone = alone or _pool(1)
-                try:
-                    outcome = alone.submit(work, job).result()
-                    if outcome.state == "unchanged" and _stamp(job.path) != stamp:
-                        outcome = replace(outcome, state="done")  # all but the news of it was there when the pool died
-                    yield outcome
-                except BrokenExecutor:
-                    alone = None
-                    yield Outcome(job.path, "failed", f"{job.path}: its process died (out of memory?)",
-                                  DemotapeError.exit_code)
     finally:
         for future in futures:
             future.cancel()
-        if alone:
-            alone.shutdown()
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """Tells a demonstration from the one that was in its place before; None where there is none."""
-    try:
-        status = RecordingLayout(path).demonstration.stat()
-    except OSError:
-        return None
-    return status.st_ino, status.st_mtime_ns
+def work_isolated(job: Job) -> Outcome:
+    """Process one recording in a process with limits: what was recorded is parsed there. Raises LimitExceeded."""
+    return run_isolated(_allowance(job), str(job.path), work, job)
+
+
+def _allowance(job: Job) -> Allowance:
+    """What a job may take, by the size of what it reads; a recogniser has a model."""
+    allowance = allowance_for(job.path, job.video)
+    if job.recogniser:
+        return replace(allowance, processor=allowance.processor * limits.MODEL_FACTOR, memory=limits.MODEL_MEMORY)
+    return allowance
 
 
 def work(job: Job) -> Outcome:
@@ -115,6 +106,8 @@ def _work(job: Job) -> Outcome:
         return Outcome(job.path, "failed", str(error), error.exit_code)
     except OSError as error:
         return Outcome(job.path, "failed", _unusable(job.path, error), DemotapeError.exit_code)
+    except MemoryError:  # the limit, which the process itself reports
+        raise
     except Exception as error:  # whatever one broken recording does, the others go on
         return Outcome(job.path, "failed", f"{job.path}: {type(error).__name__}: {error}", DemotapeError.exit_code)
     turns = demonstration["turns"]
@@ -144,23 +137,49 @@ def _count_chat_turns(path: Path) -> int | None:
     return sum(turn["type"] == "chat" for turn in demonstration["turns"])
 
 
+def refreshed(path: Path) -> Demonstration:
+    """The demonstration of a recording, processed where it was not or its inputs changed, in a process with limits.
+    Raises InputError as `refresh` does."""
+    return run_isolated(allowance_for(path), str(path), refresh, path)[0]
+
+
 @contextmanager
 def executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
-    """This process for one job at a time, a pool of processes for several, a Dask cluster by its scheduler's address.
+    """Threads that wait for so many processes with limits, or a Dask cluster by its scheduler's address.
 
     Raises what `cluster.connect` does.
     """
     if scheduler:
-        from . import cluster
-
-        with cluster.connect(scheduler) as client:
-            yield _OnCluster(partial(cluster.submit, client))
+        with _cluster_executor(scheduler) as chosen:
+            yield chosen
         return
-    chosen = _Here() if jobs == 1 else _pool(jobs)
+    with isolating_threads(jobs) as threads:
+        yield threads
+
+
+@contextmanager
+def unlimited_executor(jobs: int = 1, scheduler: str | None = None) -> Iterator[Executor]:
+    """For programs of the user's own: this process for one job at a time, a pool of processes for several, or a Dask
+    cluster. Raises what `cluster.connect` does."""
+    if scheduler:
+        with _cluster_executor(scheduler) as cluster_executor:
+            yield cluster_executor
+        return
+    # A fresh interpreter for each: forking a process with threads, as decoders and OpenCV have, may hang.
+    chosen = _Here() if jobs == 1 else ProcessPoolExecutor(jobs, mp_context=get_context("spawn"),
+                                                           initializer=workers.begin)
     try:
         yield chosen
     finally:
         chosen.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def _cluster_executor(scheduler: str) -> Iterator[Executor]:
+    from . import cluster
+
+    with cluster.connect(scheduler) as client:
+        yield _OnCluster(partial(cluster.submit, client))
 
 
 class _Here(Executor):
@@ -190,11 +209,6 @@ class _Lazy(Future):
 
     def result(self, timeout: float | None = None):
         return self._call()
-
-
-def _pool(jobs: int) -> ProcessPoolExecutor:
-    # A fresh interpreter for each: forking a process with threads, as decoders and OpenCV have, may hang.
-    return ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin)
 
 
 def jobs_for(paths: Iterable[Path], chat: Path | None, speakers: dict[str, str], video: Path | None,

@@ -69,6 +69,17 @@ class Processes:
         self._free = threading.BoundedSemaphore(count)
         self._lock = threading.Lock()
         self._idle: list[_Process] = []
+        self._busy: set[_Process] = set()
+
+    def end(self) -> None:
+        """End all processes, also those at work: their calls raise LimitExceeded, and nobody waits for them."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+            busy = [*self._busy]
+        for process in idle:
+            process.end()
+        for process in busy:
+            process.end(stopped=True)
 
     def run(self, allowance: Allowance, subject: str, function: Callable[..., Value], *arguments: object) -> Value:
         """What `function(*arguments)` returns or raises; all of them go through pickle.
@@ -107,11 +118,15 @@ class Processes:
                 if process is not None:
                     process.end()
                 process = _Process(self._niceness)
+            with self._lock:
+                self._busy.add(process)
             yield process
         finally:
-            if process is not None and process.lives():
-                with self._lock:
-                    self._idle.append(process)
+            with self._lock:
+                if process is not None:
+                    self._busy.discard(process)
+                    if process.lives():
+                        self._idle.append(process)
             self._free.release()
 
 
@@ -125,6 +140,7 @@ class _Process:
             stderr=subprocess.DEVNULL,  # libraries may write there what they read
             start_new_session=True, env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))})
         self._timed_out = False
+        self._stopped = False
 
     def lives(self) -> bool:
         return self._popen.poll() is None
@@ -156,25 +172,28 @@ class _Process:
                 self.end()  # memory that was short may have left it in any state
             return answer
         self.end()
-        return ("too much", self._why(allowance)) if begun or self._timed_out else None
+        return ("too much", self._why(allowance)) if begun or self._timed_out or self._stopped else None
 
     def _why(self, allowance: Allowance) -> str:
         code = self._popen.returncode
+        if self._stopped:
+            return "stopped"
         if self._timed_out:
             return f"takes longer than {allowance.seconds:.0f} s"
         if code == -getattr(signal, "SIGXCPU", 0):
             return f"takes more than {allowance.processor:.0f} s of processor time"
         return f"its process crashed (status {code}); the input is damaged or requires too much memory"
 
-    def end(self, late: bool = False) -> None:
-        """End it and all that it has started."""
+    def end(self, late: bool = False, *, stopped: bool = False) -> None:
+        """End it and all that it has started. `late`, `stopped`: why it is ended while another thread waits for it."""
         self._timed_out = self._timed_out or late
+        self._stopped = self._stopped or stopped
         with suppress(OSError):
             if hasattr(os, "killpg") and self._popen.poll() is None:
                 os.killpg(self._popen.pid, signal.SIGKILL)
             else:
                 self._popen.kill()
-        if not late:  # another thread waits for it
+        if not late and not stopped:  # else another thread waits for it
             self._popen.wait()
             for pipe in (self._popen.stdin, self._popen.stdout):
                 with suppress(OSError):
@@ -228,8 +247,14 @@ def _pickle_error(error: Exception) -> bytes:
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # some libraries' exceptions cannot be sent
-        error = RuntimeError(type(error).__name__)
+        error = _builtin_base(error)(type(error).__name__)
     return _pickle(("raised", (error, details)))
+
+
+def _builtin_base(error: Exception) -> type[Exception]:
+    """The kind of a library's exception that everybody knows: callers handle some kinds."""
+    kinds = (ArithmeticError, LookupError, ValueError, TypeError, AttributeError, RuntimeError)
+    return next((kind for kind in kinds if isinstance(error, kind)), RuntimeError)
 
 
 def _pickle(answer: tuple[str, object]) -> bytes:
@@ -254,6 +279,21 @@ def _wait_for_call(requests: BinaryIO) -> bool:
     return os.name == "nt" or bool(select.select([requests], [], [], _IDLE)[0])
 
 
+def _end_with_parent() -> None:
+    """End this process and all that it started when the one that calls it ends, however that ends: nobody would wait
+    for the result, and another run may write the same files."""
+    if not hasattr(select, "poll"):  # Windows
+        return
+
+    def watch() -> None:
+        requests = select.poll()
+        requests.register(sys.stdin.fileno(), 0)  # reports only that nobody can write any more
+        requests.poll()
+        os.killpg(0, signal.SIGKILL)
+
+    threading.Thread(target=watch, daemon=True, name="parent").start()
+
+
 def main() -> None:
     """Serve; what else is printed here goes nowhere."""
     answers = os.fdopen(os.dup(1), "wb")
@@ -264,7 +304,8 @@ def main() -> None:
         os.nice(int(sys.argv[1]))
     from pipeline import workers  # here: whoever starts processes needs nothing of what they need
 
-    workers.begin()
+    _end_with_parent()
+    workers.begin(sandboxed=True)
     with suppress(BrokenPipeError):
         _serve(sys.stdin.buffer, answers)
 

@@ -28,7 +28,7 @@ FLOORS = {
     ),
     "pipeline": (
         {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "console"},
-        {"cluster", "sandbox", "cache"}, {"context"}, {"turns", "pages", "similarity"}, {"privacy"},
+        {"cluster", "sandbox", "cache"}, {"isolation"}, {"context"}, {"turns", "pages", "similarity"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify", "rendered_comparison"},
         {"batch", "hub"},

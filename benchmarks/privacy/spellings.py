@@ -143,7 +143,7 @@ def _in_page(markup: str, recorded: RecordedSecrets) -> str:
 def _in_har(body: str, kind: str, known: Redactor) -> str:
     har = {"log": {"entries": [{"response": {"content": {"mimeType": kind, "text": body}}}]}}
     clean, _ = redact_har(har, known)
-    return str(json.loads(clean)["log"]["entries"][0]["response"]["content"]["text"])
+    return str(clean["log"]["entries"][0]["response"]["content"]["text"])
 
 
 def _in_mhtml(text: str, known: Redactor) -> str:

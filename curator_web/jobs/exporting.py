@@ -58,7 +58,7 @@ def run(db: Database, store: RecordingStore, job: Job, step: Step) -> dict[str, 
         sources = InOrder(exportable(db, store, wanted, damaged, not_selected, job.project))
         try:
             summary = export(sources, written, format_, progress, rule=rule(request), damaged=damaged, selection=wanted,
-                             not_selected=not_selected, properties=properties(db, job.project), limited=True,
+                             not_selected=not_selected, properties=properties(db, job.project), jobs=1, background=True,
                              temporary=temporary,
                              secret_digests=reported_secrets(db, store), **chosen)
         finally:

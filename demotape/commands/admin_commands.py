@@ -10,7 +10,7 @@ import click
 from schemas import DemotapeError, limits
 from schemas.files import reason
 
-from .app_data import announce_creation, of_app, of_database, open_app, open_database
+from .app_data import new_data_folder, of_app, of_database, open_app, open_database
 from .terminal import PATH, counted, errors, print_line, printable
 
 
@@ -117,9 +117,12 @@ def restore(folder: Path, db: str | None, data: Path, blobs: str | None, endpoin
     from curator_web.storage.opening import open_store
 
     read_head(folder)  # before anything is made
-    announce_creation(db, data, blobs)
-    with counted("restore") as progress, _report_disk_full(folder):
-        counts = restore_backup(folder, db or default_db_url(data), open_store(data, blobs, endpoint_url), progress)
+    with new_data_folder(data) as keep, counted("restore") as progress, _report_disk_full(folder):
+
+        def advance(done: int, total: int, name: str) -> None:
+            keep()  # what is restored stays, as the next run continues with it
+            progress(done, total, name)
+        counts = restore_backup(folder, db or default_db_url(data), open_store(data, blobs, endpoint_url), advance)
     errors.print(f"{folder}: restored; {_copied(counts)}.")
 
 

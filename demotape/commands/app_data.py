@@ -4,6 +4,7 @@ Only a command that is meant to make a data folder makes one: any other would fi
 """
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,7 +12,8 @@ import click
 
 from schemas import InputError
 
-from .terminal import PATH, errors
+from .new_folders import new_folder
+from .terminal import PATH
 
 if TYPE_CHECKING:
     from curator_web.db.database import Database
@@ -46,7 +48,7 @@ def of_app(command: _Command) -> _Command:
 def open_app(db: str | None, data: Path, blobs: str | None = None, endpoint_url: str | None = None, *,
              create: bool = False) -> "tuple[Database, RecordingStore]":
     """The review app's database and its store of recordings. Raises InputError when they do not exist, unless `create`
-    allows to make them, which is printed."""
+    allows to make them, within `new_data_folder`."""
     from curator_web.storage.opening import open_store
 
     if not blobs:
@@ -71,10 +73,9 @@ def open_database(db: str | None, data: Path, *, create: bool = False) -> "Datab
     return database.open_database(url)
 
 
-def announce_creation(db: str | None, data: Path, blobs: str | None = None) -> None:
-    """Print that a folder will be made, for commands that make one without an option."""
-    if not data.exists() and not (db and blobs):
-        errors.print(f"Data folder {data} created.")
+def new_data_folder(data: Path) -> AbstractContextManager[Callable[[], None]]:
+    """For commands that may make a data folder: it is named once it is of use, and removed if they fail before."""
+    return new_folder(data, "Data folder")
 
 
 def _require_folder(data: Path, create: bool) -> None:
@@ -82,7 +83,6 @@ def _require_folder(data: Path, create: bool) -> None:
         return
     if not create:
         raise InputError(_no_app(data))
-    errors.print(f"Data folder {data} created.")
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
 
 

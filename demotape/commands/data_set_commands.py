@@ -235,10 +235,11 @@ def check(paths: tuple[str, ...], endpoint_url: str | None, rendered: bool) -> N
 
 def _compare_rendered(path: Path) -> None:
     """Compare rendered pages of a recording with its screenshots, and print how like they are."""
+    from pipeline.isolation import allowance_for, run_isolated
     from pipeline.rendered_comparison import measure
     from recorder import Recording
 
-    states = measure(Recording(path))
+    states = run_isolated(allowance_for(path), str(path), measure, Recording(path))
     console.print(f"{path}: {summary.rendered_line(states)}")
 
 
@@ -252,8 +253,9 @@ def evaluate(predictions: Path, export: Path, as_json: bool) -> None:
     The export has the format weblinx, mind2web or multimodal-mind2web.
     """
     from pipeline.evaluate import evaluate as score
+    from pipeline.isolation import allowance_for, run_isolated
 
-    scores = score(predictions, export)
+    scores = run_isolated(allowance_for(predictions, export), str(export), score, predictions, export)
     if as_json:
         console.print(json.dumps(scores, indent=1))
     else:

@@ -134,13 +134,14 @@ def _ask_one(path: Path, trajectory: "Trajectory", settings: "ModelSettings", ca
 def _trajectories(paths: tuple[Path, ...], screenshots: int, answer: str | None
                   ) -> "Iterator[tuple[Path, Trajectory | DemotapeError]]":
     """What is to be judged of each recording, or why nothing can be."""
+    from pipeline.isolation import allowance_for, run_isolated
     from pipeline.judging.trajectory import read_trajectory
 
     known: dict[str, Path] = {}
     for path in paths:
         read: Trajectory | DemotapeError
         try:
-            read = read_trajectory(path, screenshots, answer)
+            read = run_isolated(allowance_for(path), str(path), read_trajectory, path, screenshots, answer)
             if (first := known.setdefault(read.id, path)) != path:
                 raise InputError(f"{path}: has the same id {read.id!r} as {first}; judge them in separate runs")
         except DemotapeError as error:

@@ -27,8 +27,8 @@ def of_tasks(command: Any) -> Any:
 
 def take_task(project: str | None, server: str | None, token: str | None, db: str | None, data: Path
               ) -> dict[str, Any]:
-    """The next task: `name`, `text`, `url`, and `answer` where who records is to see it. Raises InputError where there
-    is none."""
+    """The next task: `name`, `text`, `url`, `answer` where who records is to see it, and `ask_consent`, when the
+    project has consent asked for. Raises InputError where there is none."""
     if server:
         from demotape.client import Client, Refused
 
@@ -38,7 +38,7 @@ def take_task(project: str | None, server: str | None, token: str | None, db: st
             raise InputError(f"{server}: {error}") from None
     from curator_web.db.models.core import LEAD
     from curator_web.tasks import assignment
-    from curator_web.users import LOCAL, Account, has_accounts, projects
+    from curator_web.users import LOCAL, Account, has_accounts, project_settings, projects
 
     try:
         database = open_database(db, data)
@@ -47,4 +47,5 @@ def take_task(project: str | None, server: str | None, token: str | None, db: st
     if has_accounts(database):
         raise InputError("this review app has accounts; pass --server, and your token in DEMOTAPE_TOKEN")
     task = assignment.give(database, Account(LOCAL, LEAD, alone=True, project=projects.named(database, project)))
-    return {"name": assignment.name_of(task), "text": task.text, "url": task.url, "answer": task.answer}
+    return {"name": assignment.name_of(task), "text": task.text, "url": task.url, "answer": task.answer,
+            "ask_consent": project_settings.read(database, task.project).ask_consent}

@@ -77,17 +77,11 @@ def outcome(recording: Path, checks: Path | None, task: Path | None, task_id: st
 def _evaluate(wanted: "Outcome", recording: "Recording", evidence: "Evidence", as_json: bool, *,
               all_must_hold: bool) -> None:
     """Print what came of the checks. `each_alone`: none may hold at the start; else it suffices that not all do."""
-    from pipeline.outcomes.checking import score
-    from pipeline.outcomes.expressions import Expressions
-    from pipeline.outcomes.proposing import refusal_reason
+    from pipeline.outcomes.isolated_evaluation import examine_session
 
-    with Expressions(recording) as evaluate:
-        evidence = replace(evidence, evaluate=evaluate)
-        result = score(wanted, evidence)
-        early = [refusal_reason(check_result.check, evidence) if check_result.holds else ""
-                 for check_result in result.checks]
-        if not all_must_hold and not all(early):
-            early = [""] * len(early)
+    result, early = examine_session(recording, wanted, evidence.answer)
+    if not all_must_hold and not all(early):
+        early = [""] * len(early)
     if as_json:
         click.echo(json.dumps({"score": result.value, "reached": result.reached, "checks": [
             _as_json(check_result) | ({"refused": why} if why else {}) for check_result, why in zip(result.checks,
@@ -131,14 +125,14 @@ def _read(path: Path) -> "Outcome":
 def _propose(recording: "Recording", evidence: "Evidence", *, run: bool) -> "Outcome":
     """Proposed checks, written beside the recording; none that are there are replaced. With `run`, those that hold when
     the demonstration is run again."""
-    from pipeline import refresh
+    from pipeline.batch import refreshed
     from schemas.files import dump_json, write_atomically
     from schemas.formats.outcome import FORMAT
 
     layout = recording.layout
     if layout.outcome.exists():
         raise InputError(f"{layout.outcome}: already exists; move it away first")
-    checks = proposed(recording, evidence, refresh(layout.root)[0], run=run)
+    checks = proposed(recording, evidence, refreshed(layout.root), run=run)
     wanted: Outcome = {"format": FORMAT, "version": VERSIONS[FORMAT], "checks": checks}
     write_atomically(layout.outcome, dump_json(wanted))
     return wanted
@@ -148,24 +142,23 @@ def proposed(recording: "Recording", evidence: "Evidence", demonstration: "Demon
              ) -> "list[OutcomeCheck]":
     """Checks that a session suggests; with `run`, and where its network was kept, those that hold when its
     demonstration is run again, too. Raises InputError when there are none, or it cannot be run."""
-    from pipeline.outcomes.proposing import confirm, propose
+    from pipeline.outcomes.isolated_evaluation import confirm_checks, propose_checks
 
-    checks = propose(evidence, demonstration["turns"])
+    checks = propose_checks(recording, demonstration["turns"], evidence.answer)
     if run and checks and recording.layout.network.exists():
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
-            replayed = _run_again(recording, demonstration, Path(folder) / "run", evidence.answer)
-            checks = confirm(checks, evidence, replayed)
+            replayed = _run_again(recording, demonstration, Path(folder) / "run")
+            checks = confirm_checks(recording, checks, replayed, evidence.answer)
     if not checks:
         raise InputError(f"{recording.layout.root}: no check distinguishes the end of the session from earlier "
                          "states, including in a replay; write outcome.json yourself")
     return checks
 
 
-def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path, answer: str) -> "Evidence":
-    """What the demonstration ends with when it is run again, offline."""
+def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path) -> "Recording":
+    """Replay the demonstration offline; returns the recording of that."""
     import asyncio
 
-    from pipeline.outcomes.evidence import of_recording
     from recorder import Recording
     from replay.running import running
 
@@ -173,4 +166,4 @@ def _run_again(recording: "Recording", demonstration: "Demonstration", run: Path
     if failed := next((turn_outcome for turn_outcome in result.outcomes if turn_outcome.verdict == "failed"), None):
         raise InputError(f"{recording.layout.root}: the replay failed ({failed.intent}: {printable(failed.reason)}); "
                          "pass --without-run to propose checks without a replay")
-    return of_recording(Recording(run), answer)
+    return Recording(run)

@@ -73,7 +73,8 @@ def placeholders(sites: Sequence[str]) -> Mapping[str, str]:
 def write(format: str, wanted: "Outcome", recording: "Recording", evidence: "Evidence", path: Path,
           sites: Mapping[str, str], task_id: str | None) -> None:
     """Write checks as a task, of WebArena-Verified as a list of this one, and tell what it cannot say."""
-    from pipeline.outcomes.benchmark_tasks import visual_web_arena, webarena_writing
+    from pipeline.outcomes.benchmark_tasks import visual_web_arena
+    from pipeline.outcomes.isolated_evaluation import write_webarena_task
 
     number = int(task_id) if task_id and task_id.isascii() and task_id.isdigit() else 0
     starts = [evidence.pages[0].url]
@@ -81,7 +82,7 @@ def write(format: str, wanted: "Outcome", recording: "Recording", evidence: "Evi
     if format == TASK_FORMATS[0]:
         task, left_out = visual_web_arena.write(wanted, recording.task, starts, number)
     else:
-        task_, left_out = webarena_writing.write(wanted, evidence, recording.task, starts, sites, number)
+        task_, left_out = write_webarena_task(recording, wanted, evidence.answer, sites, number)
         task = [task_]
     write_atomically(path, dump_json(task))
     for part in left_out:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from .app_data import of_database, open_database
+from .provenance import PERSON, SESSION
 from .terminal import console, errors, hint
 
 
@@ -53,3 +54,22 @@ def project_member(project_id: str, name: str, role: str, db: str | None, data: 
 
     projects.set_member(open_database(db, data), project_id, name, None if role == "none" else role)
     errors.print(f"{name} is {'no member' if role == 'none' else role} of {project_id} now.")
+
+
+@project.command("set")
+@click.argument("project_id", metavar="ID")
+@click.option("--ask-consent", type=click.Choice((SESSION, PERSON)),
+              help="When people who record the project's tasks are asked for consent and licence: before each session, "
+                   "or once for each named person.  [default: session]")
+@of_database
+def project_set(project_id: str, ask_consent: str | None, db: str | None, data: Path) -> None:
+    """Change settings of the project ID; print them."""
+    from curator_web.db.models.core import LEAD
+    from curator_web.users import BY_COMMAND, Account, project_settings, projects
+
+    opened = open_database(db, data)
+    chosen = projects.named(opened, project_id)
+    if ask_consent:
+        with opened.writing() as session:
+            project_settings.change(session, Account(BY_COMMAND, LEAD, project=chosen), {"ask_consent": ask_consent})
+    console.print(f"ask-consent: {project_settings.read(opened, chosen).ask_consent}")

@@ -12,6 +12,7 @@ from schemas import InputError
 from schemas.files import dump_json, read_named, validated, write_atomically
 from schemas.formats.recording import PLAIN_NAME, ProvenanceSchema
 
+SESSION, PERSON = "session", "person"  # when a project has consent asked for
 _MAX_BYTES = 1 << 20  # of the file
 _MAX_NAME_LENGTH = 100
 
@@ -21,24 +22,43 @@ def answers_file() -> Path:
     return Path(click.get_app_dir("demotape")) / "consent.json"
 
 
-def with_answers(answers: dict[str, Any], person: str | None = None) -> dict[str, Any]:
+def with_answers(answers: dict[str, Any], person: str | None = None, ask_consent: str | None = None
+                 ) -> dict[str, Any]:
     """The provenance of a recording, without what is not known.
 
     A person at a terminal is asked for consent and licence where no option says them: before each session, as several
     people may use one account of a computer; or, with the name of the person, once, and the answers are stored for
-    that name. The name itself is not recorded. Raises InputError for a damaged file of answers.
+    that name. The name itself is not recorded. `ask_consent`: what the project of the task decides instead: `session`,
+    also with a name; `person`, so that who gave no name is asked for it. Raises InputError for a damaged file of
+    answers.
     """
     known = {name: value for name, value in answers.items() if value is not None}
     if known.get("actor") != "person" or "consent" in known or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return known
+    if ask_consent == SESSION:
+        person = None
+    elif ask_consent == PERSON and person is None:
+        person = click.prompt("Your name, for which consent and licence are stored on this computer",
+                              value_proc=_require_name)
     return (_answers_of(person) if person else _ask(known)) | known
 
 
 def person_name(text: str | None) -> str | None:
     """The value of `--person`; raises InputError for one that is empty or too long."""
-    if text is not None and not (0 < len(text.strip()) <= _MAX_NAME_LENGTH and text.isprintable()):
+    if text is not None and not _is_name(text):
         raise InputError(f"--person: must have 1 to {_MAX_NAME_LENGTH} printable characters")
     return text and text.strip()
+
+
+def _require_name(text: str) -> str:
+    """A name that was typed; raises click.BadParameter, so that it is asked for again."""
+    if not _is_name(text):
+        raise click.BadParameter(f"must have 1 to {_MAX_NAME_LENGTH} printable characters")
+    return text.strip()
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text.strip()) <= _MAX_NAME_LENGTH and text.isprintable()
 
 
 def _answers_of(person: str) -> dict[str, Any]:

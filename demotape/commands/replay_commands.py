@@ -148,13 +148,14 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
 def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
     import asyncio
 
-    from pipeline import proofs, refresh
+    from pipeline import proofs
+    from pipeline.batch import refreshed
     from pipeline.cache import derived
     from recorder.reader import Recording
     from replay.running import running
     from replay.running.proof import proof_of
 
-    demonstration, _ = refresh(recording)
+    demonstration = refreshed(recording)
     with progress("Replaying", sum(turn["type"] == "browser" and not turn["dropped"]
                                    for turn in demonstration["turns"])) as step:
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
@@ -195,13 +196,15 @@ def act(recording: Path, action: str, number: int, grammar: str | None, live: bo
     """
     import asyncio
 
-    from pipeline import refresh
+    from pipeline.batch import refreshed
+    from pipeline.isolation import PAGE, run_isolated
     from recorder.reader import Recording
     from replay.running import running
     from replay.running.parsed_action import with_action
 
     opened = Recording(recording)
-    demonstration, after = with_action(refresh(recording)[0], opened, number, action, grammar)
+    demonstration, after = run_isolated(PAGE, str(recording), with_action, refreshed(recording), opened, number, action,
+                                        grammar)
     with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
         result = asyncio.run(running.run(opened, demonstration, Path(folder) / "run", live=live, headless=not window,
                                          last=after))

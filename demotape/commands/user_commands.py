@@ -7,7 +7,7 @@ import click
 
 from schemas import InputError
 
-from .app_data import create_option, of_database, open_database
+from .app_data import create_option, new_data_folder, of_database, open_database
 from .terminal import console, errors, hint
 
 _password_option = click.option("--password-stdin", is_flag=True,
@@ -31,7 +31,9 @@ def user_add(name: str, role: str, project: str | None, password_stdin: bool, cr
     """Create the account NAME with a password, and print its access token, which is shown only once."""
     from curator_web.users import add_user
 
-    token = add_user(open_database(db, data, create=create), name, role, _password(password_stdin), project=project)
+    with new_data_folder(data):
+        database = open_database(db, data, create=create)
+        token = add_user(database, name, role, _password(password_stdin), project=project)
     errors.print(f"Account {name} created with the role {role}. Its access token, shown only once:")
     console.print(token)
 

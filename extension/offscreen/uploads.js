@@ -79,12 +79,15 @@ export class Uploads {
     this.#onChange();
   }
 
-  /** The next task to record in the chosen project: text, where it begins, what a recording of it tells, and its answer. */
+  /**
+   * The next task to record in the chosen project: text, where it begins, what a recording of it tells, its answer, and
+   * when the project has consent asked for.
+   */
   async nextTask() {
     const { project } = await this.#signedIn();
     const where = project ? `?project=${encodeURIComponent(project)}` : "";
-    const { id, name, text, url, answer = "" } = await this.#askNow(`tasks/next${where}`);
-    return { id, name, text, url, answer };
+    const { id, name, text, url, answer = "", ask_consent } = await this.#askNow(`tasks/next${where}`);
+    return { id, name, text, url, answer, ask_consent };
   }
 
   /** Leave a task to others; `unachievable`: it cannot be done, for a reason. */

@@ -2,7 +2,7 @@
 // time.
 import { noteAgreement, useAgreement } from "./agreement.js";
 import { showRecordings, watchRetention } from "./stored_recordings.js";
-import { askOnce, provenance, useAccount } from "./provenance.js";
+import { askAgain, askOnce, provenance, useAccount } from "./provenance.js";
 import { forgetTask, taskGiven, watchTask } from "./task.js";
 
 const { clock, fill } = globalThis.demotapeLines;
@@ -224,7 +224,12 @@ part["sign-in"].addEventListener("submit", async (event) => {
     notice.hidden = false;
   }
 });
-watchTask(part, () => quietly("nextTask"), (said) => ask("giveBack", said).then(() => true, () => false)); // the notice says why
+const nextTask = async () => {
+  const task = await quietly("nextTask");
+  if (task?.ask_consent === "session") askAgain(part);
+  return task;
+};
+watchTask(part, nextTask, (said) => ask("giveBack", said).then(() => true, () => false)); // the notice says why
 part.project.addEventListener("change", () => quietly("choose", { project: part.project.value }));
 part["sign-out"].addEventListener("click", () => quietly("signOut"));
 part.task.addEventListener("keydown", (event) => {

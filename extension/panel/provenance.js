@@ -1,4 +1,5 @@
-// Consent to publication and licence: asked once, and stored in every recording.
+// Consent to publication and licence: asked once, or for each task where its project wants that, and stored in every
+// recording.
 
 import { keyOf } from "./account_keys.js";
 
@@ -35,10 +36,20 @@ export function askOnce(part) {
   fillIn(part);
 }
 
+/** Ask for consent again, for the session of a task whose project wants that; the licence stays. */
+export function askAgain(part) {
+  const { license } = read() ?? {};
+  if (license) localStorage.setItem(key, JSON.stringify({ license }));
+  else localStorage.removeItem(key);
+  fillIn(part);
+  part.publishing.open = true;
+}
+
 function fillIn(part) {
   const { provenance: form, license } = part, saved = read();
   part.publishing.open = !saved;
-  form.elements.consent.value = Object.keys(ANSWERS).find((answer) => ANSWERS[answer] === saved?.consent) ?? "";
+  const answer = Object.keys(ANSWERS).find((name) => ANSWERS[name] === saved?.consent) ?? "";
+  for (const radio of form.elements.consent) radio.checked = radio.value === answer; // `consent.value` ignores ""
   license.value = saved?.license ?? "";
   show(part);
 }

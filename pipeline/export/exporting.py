@@ -69,24 +69,25 @@ def format_names() -> list[str]:
 
 
 def export(sources: Iterable[Source], destination: Path | str, format: str,
-           progress: Callable[[str], None] | None = None, *, rule: Rule | None = None, jobs: int = 1,
-           scheduler: str | None = None, limited: bool = False, endpoint_url: str | None = None,
-           damaged: list[LeftOut] | None = None, selection: Selection | None = None,
+           progress: Callable[[str], None] | None = None, *, rule: Rule | None = None,
+           jobs: int | None = None, scheduler: str | None = None, background: bool = False,
+           endpoint_url: str | None = None, damaged: list[LeftOut] | None = None, selection: Selection | None = None,
            not_selected: Counter[str] | None = None, properties: Mapping[str, Mapping[str, str]] | None = None,
            release: str | None = None, new_splits: bool = False, **options: Any) -> Summary:
     """Write a data set into a folder or to `s3://bucket/prefix`, streaming: a demonstration at a time.
 
     `format` is one of `format_names()`; `progress` is called with each demonstration's id when it is written; `rule`
-    gives the splits (without it all is train); `jobs` is the number of processes that work on it, `scheduler` the
-    address of a Dask cluster's that does instead; `limited`: it is one process with limits, for demonstrations that are
-    not trusted; `endpoint_url` is the address of an S3 service other than Amazon's; `options` are the fields of
-    Options, of which `told` is made of `sources` if they are a sequence. A folder must be absent, empty or an earlier
-    export, which is then replaced in one step at the end. Demonstrations that cannot be read are left out and noted in
-    `damaged`, which whoever makes the sources may add to meanwhile; without it, the first one raises. `selection`:
-    which of them, and which turns; `not_selected` counts the others, and may hold what whoever makes the sources left
-    out. `properties`: status, actor and outcome of all demonstrations that there are, by id; the manifest counts them.
-    `release`: the name of a release, which is written below the destination and follows the last one there;
-    demonstrations keep the split that they have there, unless `new_splits` asks for those of the rule.
+    gives the splits (without it all is train); `jobs` is the number of processes with limits that parse what was
+    recorded, as the command and the review app do, in the `background` with low priority; `scheduler` the address of a
+    Dask cluster whose workers have such processes; without either, this process does it. `endpoint_url` is the address
+    of an S3 service other than Amazon's; `options` are the fields of Options, of which `told` is made of `sources` if
+    they are a sequence. A folder must be absent, empty or an earlier export, which is then replaced in one step at the
+    end. Demonstrations that cannot be read are left out and noted in `damaged`, which whoever makes the sources may add
+    to meanwhile; without it, the first one raises. `selection`: which of them, and which turns; `not_selected` counts
+    the others, and may hold what whoever makes the sources left out. `properties`: status, actor and outcome of all
+    demonstrations that there are, by id; the manifest counts them. `release`: the name of a release, which is written
+    below the destination and follows the last one there; demonstrations keep the split that they have there, unless
+    `new_splits` asks for those of the rule.
     Raises InputError for a wrong destination, format or option, no demonstrations, or two of one name.
     """
     plugin, made_by = _format(format)
@@ -142,7 +143,7 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
             if progress:
                 progress(demonstration_id)
 
-        run(sources, made_by, opened, chosen, jobs=jobs, scheduler=scheduler, limited=limited,
+        run(sources, made_by, opened, chosen, jobs=jobs, scheduler=scheduler, background=background,
             progress=advance, faults=faults)
         leaks.verify()
         if properties is not None:

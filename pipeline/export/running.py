@@ -6,16 +6,17 @@ import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from pipeline import workers
 from pipeline.export.destinations.destination import Destination, HashingFile
-from pipeline.sandbox import Allowance, Processes
+from pipeline.isolation import isolating_threads, run_isolated
+from pipeline.sandbox import Allowance
 from schemas import DemotapeError, InputError, limits
 
 from .incremental import Part
@@ -23,7 +24,6 @@ from .source import File, Options, Source, Tally
 
 # What reading a damaged demonstration meets, besides our own error.
 FAULTS = (InputError, ArithmeticError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
-_LIMITED = Processes(1, niceness=10)
 SPOOL = 32 << 20  # bytes of a demonstration's samples that stay in memory until it is known that all can be made
 AHEAD = 2  # demonstrations that each worker may be ahead of the writer: memory and disk stay bounded
 
@@ -94,23 +94,22 @@ class Files:
         """All demonstrations are written: what concerns them all may follow."""
 
 
-def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *, jobs: int = 1,
-        scheduler: str | None = None, limited: bool = False, progress: Callable[[str], None] = lambda name: None,
-        faults: Faults = ()) -> None:
-    """Write all demonstrations in their order; the bytes do not depend on who makes them: `jobs` processes, the cluster
-    of a Dask `scheduler` (its address), or a `limited` process.
+def run(sources: Iterable[Source], format: Format, destination: Destination, options: Options, *,
+        jobs: int | None = None, scheduler: str | None = None, background: bool = False,
+        progress: Callable[[str], None] = lambda name: None, faults: Faults = ()) -> None:
+    """Write all demonstrations in their order; the bytes do not depend on who makes them: `jobs` processes with limits
+    (in the `background`: with low priority), the cluster of a Dask `scheduler` (its address), or without either this
+    process.
 
     One that meets one of the `faults` is left out whole.
     """
     workers.retain_freed_memory()
     with format.writer(destination, options) as writer:
         def make(these: Iterable[Source]) -> Iterator[_Made]:
-            if limited:
-                return _made_in_limits(these, format, options, faults)
             if scheduler:
                 return _made_on_cluster(these, format, options, scheduler, faults)
-            if jobs > 1:
-                return _made_elsewhere(these, format, options, jobs, faults)
+            if jobs is not None:
+                return _made_in_limits(these, format, options, jobs, faults, background=background)
             return _made_here(these, format, options, faults)
 
         for entry in _with_earlier(_claim_each(sources, destination), writer, make):
@@ -173,40 +172,29 @@ def _made_here(sources: Iterable[Source], format: Format, options: Options, faul
                 yield source, (_read(spool), tally)
 
 
-def _made_in_limits(sources: Iterable[Source], format: Format, options: Options, faults: Faults) -> Iterator[_Made]:
-    """The same in a process with limits; what takes more raises TooMuch, naming the demonstration."""
-    with _folder(options) as folder:
+def _made_in_limits(sources: Iterable[Source], format: Format, options: Options, jobs: int, faults: Faults, *,
+                    background: bool) -> Iterator[_Made]:
+    """The same in processes with limits. What they make goes through files, so that no demonstration is in memory
+    whole. One that takes more than it may raises LimitExceeded, naming the demonstration."""
+    waiting: deque[tuple[Source, Path, Future[Tally]]] = deque()
+    with _folder(options) as folder, isolating_threads(jobs) as threads:
         for number, source in enumerate(sources):
             spool = folder / str(number)
-            allowance = Allowance(limits.EXPORT_SECONDS + limits.EXPORT_SECONDS_TURN * len(source.turns),
-                                  limits.MAX_MEMORY_BYTES, limits.JOB_CLOCK)
-            try:
-                tally = _LIMITED.run(allowance, f"demonstration {source.id!r}", _spool, format.samples, source, options,
-                                     spool)
-            except faults as error:
-                spool.unlink(missing_ok=True)
-                yield source, error
-            else:
-                yield source, (_read_file(spool), tally)
-
-
-def _made_elsewhere(sources: Iterable[Source], format: Format, options: Options, jobs: int, faults: Faults
-                    ) -> Iterator[_Made]:
-    """The same by several processes. What they make goes through files, so that no demonstration is in memory whole."""
-    waiting: deque[tuple[Source, Path, Future[Tally]]] = deque()
-    # A fresh interpreter for each: forking a process with threads may hang.
-    with (_folder(options) as folder,
-          ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=workers.begin) as pool):
-        try:
-            for number, source in enumerate(sources):
-                spool = folder / str(number)
-                waiting.append((source, spool, pool.submit(_spool, format.samples, source, options, spool)))
-                if len(waiting) > AHEAD * jobs:
-                    yield _collect_result(*waiting.popleft(), faults)
-            while waiting:
+            call = partial(run_isolated, _allowance(source, options), f"demonstration {source.id!r}", _spool,
+                           format.samples, source, options, spool, background=background)
+            waiting.append((source, spool, threads.submit(call)))
+            if len(waiting) > AHEAD * jobs:
                 yield _collect_result(*waiting.popleft(), faults)
-        finally:
-            pool.shutdown(cancel_futures=True)
+        while waiting:
+            yield _collect_result(*waiting.popleft(), faults)
+
+
+def _allowance(source: Source, options: Options) -> Allowance:
+    """What the samples of a demonstration may take; a model that scores elements is the user's own."""
+    seconds = limits.EXPORT_SECONDS + limits.EXPORT_SECONDS_TURN * len(source.turns)
+    if options.scorer:
+        return Allowance(seconds * limits.MODEL_FACTOR, limits.MODEL_MEMORY, limits.JOB_CLOCK, limits.MODEL_MEMORY)
+    return Allowance(seconds, limits.MAX_MEMORY_BYTES, limits.JOB_CLOCK, limits.MAX_MEMORY_BYTES)
 
 
 def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options, scheduler: str, faults: Faults
@@ -218,11 +206,16 @@ def _made_on_cluster(sources: Iterable[Source], format: Format, options: Options
         waiting: deque[tuple[Source, Callable[[], tuple[bytes, Tally]]]] = deque()
         ahead = AHEAD * cluster.threads(client)
         for source in sources:
-            waiting.append((source, cluster.submit(client, _pack, format.samples, source, options)))
+            waiting.append((source, cluster.submit(client, _pack_isolated, format.samples, source, options)))
             if len(waiting) > ahead:
                 yield _fetch(*waiting.popleft(), faults)
         while waiting:
             yield _fetch(*waiting.popleft(), faults)
+
+
+def _pack_isolated(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
+    """In a worker of the cluster: make the samples in a process with limits."""
+    return run_isolated(_allowance(source, options), f"demonstration {source.id!r}", _pack, samples, source, options)
 
 
 def _pack(samples: Samples, source: Source, options: Options) -> tuple[bytes, Tally]:
@@ -257,9 +250,6 @@ def _fill(spool: Any, samples: Samples, source: Source, options: Options) -> Tal
 def _collect_result(source: Source, spool: Path, future: Future[Tally], faults: Faults) -> _Made:
     try:
         return source, (_read_file(spool), future.result())
-    except BrokenExecutor:
-        raise DemotapeError(f"demonstration {source.id!r}: its process died (out of memory?); export with fewer "
-                            "--jobs") from None
     except faults as error:
         spool.unlink(missing_ok=True)
         return source, error

@@ -4,12 +4,13 @@ import os
 import signal
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from playwright.sync_api import Browser, Frame, Page, sync_playwright
 from playwright.sync_api import Error as PlaywrightError
 
+from pipeline.workers import without_limits
 from schemas import DemotapeError
 from schemas.chromium import ADDRESS_BAR_PAGES, NO_DATAGRAMS, NO_SANDBOX, find_chromium, sandbox_arguments
 
@@ -25,7 +26,9 @@ _REACHES_NOTHING = ("--host-resolver-rules=MAP * ~NOTFOUND", "--disable-backgrou
 @contextmanager
 def offline_browser() -> Iterator[Browser]:
     """A fresh Chromium that reaches nothing, in its sandbox where that can be had: root's cannot."""
-    with sync_playwright() as playwright:
+    with ExitStack() as stack:
+        with without_limits():
+            playwright = stack.enter_context(sync_playwright())
         try:
             browser = playwright.chromium.launch(
                 executable_path=find_chromium(playwright.chromium.executable_path),

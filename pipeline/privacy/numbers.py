@@ -206,6 +206,7 @@ def phones(text: str) -> Spans:
     for region, written in _NATIONAL:
         for start, end in spans(written, text):
             if (_is_standalone(text, start, end) and not _is_amount(text, start, end)
+                    and not _is_zip_code(text, start, end)
                     and _is_phone(text[start:end], region)):
                 yield start, end
 
@@ -217,6 +218,15 @@ def _is_amount(text: str, start: int, end: int) -> bool:
     return bool(_AMOUNT_BEFORE.search(text[max(0, start - 6):start]) or _AMOUNT_AFTER.match(text, end))
 
 
+def _is_zip_code(text: str, start: int, end: int) -> bool:
+    """Whether digits are a ZIP code of the United States (ZIP+4), which follows a city and a state."""
+    return bool(_ZIP_CODE.fullmatch(text, start, end) and _STATE_BEFORE.search(text[max(0, start - 8):start]))
+
+
+_ZIP_CODE = re.compile(r"[0-9]{5}-[0-9]{4}")
+_STATE_BEFORE = re.compile(
+    r",\s{0,2}(?:A[KLRZ]|C[AOT]|D[CE]|FL|GA|HI|I[ADLN]|K[SY]|LA|M[ADEINOST]|N[CDEHJMVY]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[AT]"
+    r"|W[AIVY])\s{1,2}$")
 _THOUSANDS = re.compile(r"[0-9]{1,3}(?:[ .][0-9]{3}){1,4}")
 _AMOUNT_BEFORE = re.compile(r"(?:[0-9][ .]|(?:[€$£¥₩₽]|EUR|USD|CHF)[ ]?)$")
 _AMOUNT_AFTER = re.compile(r"[ ]?(?:[€$£¥₩₽%]|EUR|USD|CHF|Euro|Kč|zł|kr\b|元|円|원)")

@@ -8,16 +8,14 @@ import socket
 import tempfile
 import time
 from contextlib import AsyncExitStack, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from playwright.async_api import BrowserContext, Page, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from pipeline.outcomes.checking import Score, score
-from pipeline.outcomes.evidence import of_recording
-from pipeline.outcomes.expressions import Expressions
+from pipeline.outcomes.checking import Score
+from pipeline.outcomes.isolated_evaluation import score_session
 from pipeline.turns.first_state import first_state
 from recorder import Recorder
 from recorder.browser import launch_context
@@ -53,9 +51,7 @@ def start_of(recording: Recording) -> tuple[str, State | None]:
 
 def scored(outcome: Outcome, run: Path, answer: str) -> Score:
     """What outcome checks say of a recorded run; not for a thread with an event loop."""
-    recording = Recording(run)
-    with Expressions(recording) as evaluate:
-        return score(outcome, replace(of_recording(recording, answer), evaluate=evaluate))
+    return score_session(Recording(run), outcome, answer)
 
 
 def keep_checks(outcome: Outcome, run: Path) -> None:

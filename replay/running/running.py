@@ -18,6 +18,7 @@ from typing import Any
 from playwright.async_api import BrowserContext, Dialog, Page, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
+from pipeline.isolation import PAGE, run_isolated
 from pipeline.turns.first_state import first_state
 from pipeline.turns.folding import fold
 from recorder import Recorder
@@ -89,6 +90,11 @@ async def _unless_it_hangs() -> AsyncIterator[None]:
             yield
 
 
+def _read_facts(document: str | bytes) -> Facts:
+    """The facts of a page, which is parsed in a process with limits."""
+    return run_isolated(PAGE, "page", facts, document)
+
+
 class Runner:
     """One run in a context of a browser."""
 
@@ -107,8 +113,8 @@ class Runner:
         self._before = Comparison("same", "", 1.0, 1.0)  # of the turn before
         self._late = 0.0  # seconds by which the newest action came later than its turn
         self._pictures = Pictures(recording)
-        self._last_facts = "", facts("<html>")  # the newest document, with its facts
-        self._facts = lru_cache(4)(self._read_facts)
+        self._last_facts = "", _read_facts("<html>")  # the newest document, with its facts
+        self._facts = lru_cache(4)(lambda dom: _read_facts(recording.blob(dom)))
         typed = (value for turn in turns for value in turn["arguments"].values() if isinstance(value, str))
         self._fixed = not_of_the_page(archive, typed) if archive else everything_stable
         context.on("page", self._on_page)
@@ -366,13 +372,10 @@ class Runner:
             return Comparison("differs", "the state of the page cannot be read", 0.0, 0.0)
         recorded = self._facts(expected["dom"]) if expected["dom"] else None
         if recorded and self._last_facts[0] != observed.document:
-            self._last_facts = observed.document, facts(observed.document)
+            self._last_facts = observed.document, _read_facts(observed.document)
         now = self._last_facts[1] if recorded else None
         return compare(recorded, now, (expected["url"], observed.state["url"]),
                        (expected["scroll"], observed.state["scroll"]), self._fixed)
-
-    def _read_facts(self, dom: str) -> Facts:
-        return facts(self._recording.blob(dom))
 
     def _on_page(self, page: Page) -> None:
         self._pages.append(page)

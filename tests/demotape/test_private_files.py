@@ -1,6 +1,7 @@
 """What commands write is their user's alone, and only those that are meant to make a data folder make one."""
 
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from demotape.cli import main
+from tests.support.checkout import ROOT
 from tests.support.samples.recording_fixtures import write_recording
 
 DEMOTAPE = Path(sys.executable).parent / "demotape"
@@ -66,6 +68,15 @@ def test_a_command_without_data_makes_nothing(tmp_path, monkeypatch, words):
         os.umask(mask)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exc_info
     assert [*tmp_path.iterdir()] == [] and "created" not in result.stderr, result.stderr
+
+
+def test_the_document_names_those_that_create():
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    always, with_option = re.search(r"Only these commands create a data folder: (.*?), and with `--create` (.*?)\.",
+                                    text).groups()
+    assert set(re.findall("`([^`]+)`", always)) == CREATE_ALWAYS | {"admin restore"}
+    assert set(re.findall("`([^`]+)`", with_option)) == {
+        words for words, command in LEAVES.items() if any(option.name == "create" for option in command.params)}
 
 
 def test_those_that_create_say_so(tmp_path):

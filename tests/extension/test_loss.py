@@ -21,7 +21,7 @@ from werkzeug.serving import make_server
 from curator_web import create_app
 from curator_web.demonstrations.listing.listing import listing
 from curator_web.tasks import bank, expected_end
-from curator_web.users import Account, add_user, projects
+from curator_web.users import Account, add_user, project_settings, projects
 from demotape.importing import import_package
 from pipeline.verify import verify
 from schemas.chromium import sandbox_arguments
@@ -240,6 +240,11 @@ async def kept_bytes(chrome, count: int) -> bool:
     return (await chrome.panel.ask("acknowledged"))["bytes"] > count
 
 
+def set_consent(db, when: str) -> None:
+    with db.writing() as session:
+        project_settings.change(session, Account("lea", "lead"), {"ask_consent": when})
+
+
 def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
     site.pages["/"] = "<button id=b>Go</button>"
     view, db = chrome.panel.page, review.services.db
@@ -262,6 +267,20 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         await view.locator("#given").wait_for()
         assert await view.locator("#task").input_value() == "Find lamps"
         assert await view.locator("#given-answer").is_hidden()
+        told = view.locator("#publishing-told")
+        await view.locator("#provenance").get_by_text("Yes").click()
+        await told.filter(has_text="agreed").wait_for()
+        await view.locator("#next-task").click()  # initially, a project has consent asked for before each session
+        await told.filter(has_text="not set").wait_for()
+        await view.locator("#next-task:enabled").wait_for()  # the form moves no more
+        set_consent(db, "person")
+        await view.locator("#provenance").get_by_text("Yes").click()
+        await told.filter(has_text="agreed").wait_for()
+        await view.locator("#task").fill("Something else")
+        await view.locator("#given").wait_for(state="hidden")
+        await view.locator("#next-task").click()
+        await view.locator("#given").wait_for()
+        assert await told.text_content() == "agreed"
         await view.locator("#agree").check()  # each account agrees once
         await view.locator("#start").click()
         await view.locator("#state", has_text=re.compile("^Recording$")).wait_for()

@@ -71,7 +71,7 @@ def test_exports(sources, tmp_path, workers, monkeypatch):
     assert damaged == [LeftOut("rec-d", "its page is damaged")] and summary.demonstrations == 7
 
     monkeypatch.setitem(FORMATS, "dying", Format(dies, weblinx.Writer))
-    with pytest.raises(DemotapeError, match="'rec-d': its workers died"):
+    with pytest.raises(DemotapeError, match="'rec-d': its process crashed"):
         export(sources, tmp_path / "dying", "dying", scheduler=address)
     assert not (tmp_path / "dying").exists()
 
@@ -130,7 +130,7 @@ def test_a_recording_that_the_workers_give_up_fails_and_the_others_go_on(sources
     with batch.executor(1, workers.scheduler_address) as executor:
         outcomes = list(batch.run(jobs, executor))
     assert [outcome.state == "failed" for outcome in outcomes] == [False, True, False]
-    assert "its workers" in outcomes[1].reason and "rec-b" in outcomes[1].reason
+    assert "its process crashed" in outcomes[1].reason and "rec-b" in outcomes[1].reason
 
 
 class Dying(batch.Job):

@@ -3,18 +3,24 @@
 import hashlib
 import json
 import shutil
-from concurrent.futures import BrokenExecutor, Executor, Future
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner
 
 from demotape.cli import main
-from pipeline import batch, cluster, process, processing, refresh
+from pipeline import batch, cluster, isolation, process, processing, refresh
 from pipeline.cache import inputs
+from pipeline.sandbox import Allowance
 from recorder import Recording
 from schemas import InputError
+from tests.support import hostile_work
+from tests.support.checkout import ROOT
 from tests.support.samples.recording_fixtures import write_recording
+from tests.support.waiting import wait_until
 
 
 def demotape(*arguments) -> tuple[int, str]:
@@ -93,57 +99,55 @@ def test_a_bad_one_is_named_and_stops_no_other(recordings, jobs):
     assert [path.name for path in recordings if (path / "demonstration.json").exists()] == ["one", "three"]
 
 
-def test_a_failure_nobody_foresaw_stops_no_other(recordings, monkeypatch):
-    real = batch.refresh
-
-    def breaks(path, **options):
-        if path.name == "two":
-            raise ZeroDivisionError("division by zero")
-        return real(path, **options)
-
-    monkeypatch.setattr(batch, "refresh", breaks)
-    code, output = demotape("process", *recordings)
-    assert code == 1 and "ZeroDivisionError" in output and "Traceback" not in output
-    assert (recordings[2] / "demonstration.json").exists()
-
-
-def test_a_worker_that_dies_takes_only_its_own_job_along(recordings):
+@pytest.mark.parametrize("kind, reason", [
+    ("failing", "ZeroDivisionError"), ("dying", "its process crashed"), ("swelling", "requires more than"),
+    ("spinning", "of processor time")])
+def test_whatever_a_job_does_only_it_fails(recordings, kind, reason, monkeypatch):
+    monkeypatch.setattr(batch, "allowance_for", lambda *files: Allowance(5, 300 << 20, 20))
     jobs = batch.jobs_for(recordings, None, {}, None)
-    jobs[1] = DyingJob(jobs[1].path)
+    jobs[1] = HostileJob(jobs[1].path, placement=kind)
     with batch.executor(2) as executor:
         outcomes = list(batch.run(jobs, executor))
     assert [outcome.state for outcome in outcomes] == ["done", "failed", "done"]
-    assert "died" in outcomes[1].reason
+    assert reason in outcomes[1].reason and "Traceback" not in outcomes[1].reason
+    assert (recordings[2] / "demonstration.json").exists()
 
 
-class DyingJob(batch.Job):
-    """Kills the process that looks at its chat."""
+class HostileJob(batch.Job):
+    """Does what hostile input could do to the process that reads its chat; `placement` names it."""
 
     @property
     def chat(self):
-        import os
-
-        os._exit(9)
+        {"failing": lambda: 1 // 0, "dying": hostile_work.crash, "swelling": hostile_work.swell,
+         "spinning": hostile_work.spin}[self.placement]()
 
     @chat.setter
     def chat(self, value):
         pass
 
 
-def test_what_was_written_before_its_process_died_is_no_old_result(recordings):
-    jobs = batch.jobs_for(recordings, None, {}, None)
-    for state in ("done", "unchanged"):
-        assert [outcome.state for outcome in batch.run(jobs, DiesBeforeItTells())] == [state] * 3
+def test_work_ends_with_the_command(recordings):
+    """Nobody waits for it any more, and the next command may write the same files."""
+    script = ("import sys, pathlib\n"
+              "from pipeline import isolation\nfrom tests.support import hostile_work\n"
+              "print(isolation.run_isolated(isolation.TRIAL, 'x', hostile_work.pid), flush=True)\n"
+              "isolation.run_isolated(isolation.TRIAL, 'x', hostile_work.spin)\n")
+    command = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    worker = psutil.Process(int(command.stdout.readline()))
+    begun = worker.cpu_times().user
+    wait_until(lambda: worker.cpu_times().user > begun + 0.05, what="the work to begin")
+    command.kill()
+    command.wait()
+    wait_until(lambda: not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE, what="the work to end")
 
 
-class DiesBeforeItTells(Executor):
-    """Does each job and loses its result, as a pool does in which another job's process dies at that moment."""
-
-    def submit(self, function, /, *arguments, **named) -> Future:
-        function(*arguments, **named)
-        future = Future()
-        future.set_exception(BrokenExecutor())
-        return future
+def test_ctrl_c_ends_the_work(recordings):
+    with pytest.raises(KeyboardInterrupt), isolation.isolating_threads(1) as threads:
+        worker = psutil.Process(threads.submit(isolation.run_isolated, isolation.TRIAL, "x", hostile_work.pid).result())
+        spinning = threads.submit(isolation.run_isolated, isolation.TRIAL, "x", hostile_work.spin)
+        wait_until(lambda: spinning.running(), what="the work to begin")
+        raise KeyboardInterrupt
+    assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE
 
 
 def test_whoever_works_the_bytes_are_the_same(recordings):

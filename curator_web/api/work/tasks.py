@@ -13,6 +13,7 @@ from curator_web.api.review.demonstrations import IN_PROJECT, NO_PROJECT, NOT_AL
 from curator_web.db.models.task_models import ACCEPTED, CATEGORY_LENGTH, REFUSED, RETURNED, TASK_STATES
 from curator_web.jobs import proposing_tasks
 from curator_web.tasks import assignment, bank, coverage, proposing
+from curator_web.users import project_settings
 from schemas.formats.parts import Strict
 
 from .jobs import JobSchema
@@ -68,6 +69,16 @@ class TaskPageSchema(Schema):
 
     tasks = fields.List(fields.Nested(ListedTaskSchema), required=True)
     total = fields.Integer(required=True)
+
+
+class NextTaskSchema(StoredTaskSchema):
+    """A task to be recorded."""
+
+    ask_consent = fields.Function(
+        lambda task: project_settings.read(services().db, task.project).ask_consent, required=True, metadata={
+            "type": "string", "enum": [*project_settings.CONSENT_TIMES],
+            "description": "when the project has who records asked for consent: before each session, or once for each "
+                           "named person"})
 
 
 class SoughtSchema(Strict):
@@ -164,7 +175,7 @@ def ask_model(body: dict[str, Any]):
 
 @blueprint.post("/tasks/next")
 @blueprint.doc(**IN_PROJECT)
-@blueprint.response(200, StoredTaskSchema)
+@blueprint.response(200, NextTaskSchema)
 @blueprint.alt_response(404, **NONE_LEFT)
 def following():
     """Take the next task to record; the one that you have already, until it is recorded or given back"""

@@ -25,6 +25,11 @@ STEPS = {
     2: (_l("Two people"), _l("The annotator submits; another reviewer approves, or validates first.")),
     3: (_l("Three people"), _l("One submits, another validates, and a third one approves.")),
 }
+CONSENT = {
+    project_settings.SESSION: (_l("Each session"), _l("Several people may use one account of a computer.")),
+    project_settings.PERSON: (_l("Each person, once"), _l("The answers are stored on the computer, for the person's "
+                                                          "name.")),
+}
 _NUMBERS = {"valid": 0.1, "test_iid": 0.1, "near_duplicates": 0.75}  # of a split rule, with what is usual
 
 
@@ -39,7 +44,7 @@ def show(project: str) -> str:
     return render_template(
         "team/project_settings.html", jobs=jobs, here=jobs_url, settings=project_settings.read(services().db, project),
         rule=project_settings.split_rule(services().db, project), intents=BROWSER_INTENTS, kinds=_kinds(project),
-        installed=all_kinds(), steps=STEPS, held_out=SPLIT_FACTORS, usual=_NUMBERS,
+        installed=all_kinds(), steps=STEPS, consent=CONSENT, held_out=SPLIT_FACTORS, usual=_NUMBERS,
         plugged=plugins.names(plugins.SPLITS, ()))
 
 
@@ -75,6 +80,10 @@ def _review(_project: str) -> dict[str, Any]:
 
 def _training(_project: str) -> dict[str, Any]:
     return {"training_first": bool(request.form.get("first")), "pass_mark": _number("pass_mark")}
+
+
+def _consent(_project: str) -> dict[str, Any]:
+    return {"ask_consent": request.form.get("ask", "")}
 
 
 def _splits(project: str) -> dict[str, Any]:
@@ -118,4 +127,4 @@ def _share(name: str) -> float | list[str]:
 
 _PARTS: dict[str, Callable[[str], dict[str, Any]]] = {
     "intents": _intents, "checks": _checks, "review": _review, "training": _training,
-    "splits": _splits}
+    "consent": _consent, "splits": _splits}

@@ -66,3 +66,9 @@ def test_a_page_with_fonts_in_it_is_searched_without_a_word(capfd):
     text = f"@font-face{{src:url(data:font/woff2;base64,{font})}}\n" * 3 + "ann@mail.example"
     assert [text[span.start:span.end] for span in finding.find(text)] == ["ann@mail.example"]
     assert capfd.readouterr().err == ""
+
+
+def test_a_zip_code_after_a_state_is_no_phone():
+    address = "Free Software Foundation, 51 Franklin St, Boston, MA 02110-1301, USA; call 02110-1301"
+    (found,) = finding.find(address)
+    assert found.kind == "phone" and address[found.start:] == "02110-1301" == address[-10:]
