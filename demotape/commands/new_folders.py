@@ -18,18 +18,18 @@ def new_folder(folder: Path, title: str = "") -> Iterator[Callable[[], None]]:
     """
     was_empty = folder.is_dir() and not any(folder.iterdir())
     above = [path for path in (folder, *folder.absolute().parents) if not path.exists()]
-    kept = False
+    is_useful = False
 
     def keep() -> None:
-        nonlocal kept
-        if above and not kept and title and folder.exists():
+        nonlocal is_useful
+        if above and not is_useful and title and folder.exists():
             errors.print(f"{title} {folder} created.")
-        kept = True
+        is_useful = True
 
     try:
         yield keep
     except BaseException:
-        if kept:
+        if is_useful:
             raise
         if was_empty:
             for path in folder.iterdir():
