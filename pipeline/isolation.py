@@ -1,5 +1,6 @@
 """Work of commands on captured data: in processes with limits, so that the command's own parses none of it."""
 
+import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from . import workers
 from .sandbox import Allowance, Processes
 
 _MAX_CALLS = 1024  # at a time; callers have far fewer
+_LOGGER = "demotape"  # whose warnings are handed on; what libraries log may contain what they read
+_MAX_WARNINGS, _MAX_WARNING_CHARS = 1000, 2000  # of one call
 _PROCESSES = {False: Processes(_MAX_CALLS), True: Processes(_MAX_CALLS, niceness=10)}  # True: in the background
 PAGE = Allowance(limits.VIEW_SECONDS, limits.WORK_MEMORY, limits.VIEW_CLOCK)
 TRIAL = Allowance(limits.TRIAL_SECONDS, limits.MAX_MEMORY_BYTES, limits.JOB_CLOCK)
@@ -26,7 +29,47 @@ def run_isolated(allowance: Allowance, subject: str, function: Callable[..., Val
     """
     if workers.is_sandboxed():
         return function(*arguments)
-    return _PROCESSES[background].run(allowance, subject, function, *arguments)
+    try:
+        value, warnings = _PROCESSES[background].run(allowance, subject, _call_with_warnings, function, arguments)
+    except Exception as error:
+        _log(getattr(error, "warnings", []))
+        raise
+    _log(warnings)
+    return value
+
+
+class _Warnings(logging.Handler):
+    """Keeps the warnings of a call, up to a limit."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.records: list[tuple[str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if len(self.records) < _MAX_WARNINGS:
+            self.records.append((record.name, record.getMessage()[:_MAX_WARNING_CHARS]))
+
+
+def _call_with_warnings(function: Callable[..., Value], arguments: tuple[Any, ...]
+                        ) -> tuple[Value, list[tuple[str, str]]]:
+    """In the process with limits: what the function returns, and the warnings that it logged, by logger; an error has
+    them in its attribute `warnings`."""
+    logger, handler = logging.getLogger(_LOGGER), _Warnings()
+    logger.addHandler(handler)
+    try:
+        return function(*arguments), handler.records
+    except Exception as error:
+        error.warnings = handler.records  # type: ignore[attr-defined]
+        raise
+    finally:
+        logger.removeHandler(handler)
+
+
+def _log(warnings: list[tuple[str, str]]) -> None:
+    """Log the warnings of a call here, where a person or a log file gets them."""
+    for name, text in warnings:
+        if name.partition(".")[0] == _LOGGER:
+            logging.getLogger(name).warning("%s", text)
 
 
 @contextmanager

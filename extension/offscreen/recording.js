@@ -140,8 +140,7 @@ export class Recording {
   /** A tab shows a document in which the capture script runs; `painted`: when it was first on the screen, if it was. */
   #onDisplay(frame, display) {
     frame.display = display;
-    if (frame.early) return;
-    if (frame.frame !== 0) return;
+    if (frame.early || frame.frame !== 0) return;
     const { number, document, began } = frame, { viewer, painted, sent } = display;
     this.access.set(number, !viewer);
     this.pictures.onDisplay(number, "connect", { document, time: truly(began, sent) / 1000, readable: !viewer });

@@ -9,7 +9,6 @@ from recorder.reader import Recording
 from schemas.types.outcome import Outcome, OutcomeCheck
 from schemas.types.recordings import Turn
 
-from .benchmark_tasks import webarena_writing
 from .checking import Score
 from .checking import score as score_evidence
 from .evidence import of_recording
@@ -74,5 +73,7 @@ def _confirm(recording: Recording, proposed: Sequence[OutcomeCheck], again: Reco
 
 def _write_webarena_task(recording: Recording, outcome: Outcome, answer: str, sites: Mapping[str, str], number: int
                          ) -> tuple[dict[str, Any], list[str]]:
+    from .benchmark_tasks import webarena_writing  # here, as it is an optional part
+
     evidence = of_recording(recording, answer)
     return webarena_writing.write(outcome, evidence, recording.task, [evidence.pages[0].url], sites, number)

@@ -32,8 +32,8 @@ _FINAL_POLLS, _FINAL_POLL_INTERVAL_S = 10, 0.05  # of frames at the end, until t
 _LATENCY_FACTOR = 2  # timeouts are at least so many times the last reply's latency: the machine is busy
 _FIRST_PAINT_TIMEOUT_S, _PAINT_TIMEOUT_S = 1.0, 10.0
 _HANG_TIMEOUT_S = 20.0  # of silence; with less, what busy machines do late would be lost
-_SECRETS_POLL_INTERVAL_S, _REPLY_TIMEOUT_S = 0.02, 0.5  # for frames to report what they show
-_UNGUARDED_POLL_INTERVAL_S = 0.25  # the same where nothing secret is known
+_REPLY_TIMEOUT_S = 0.5  # for frames to report what they show
+_SECRETS_POLL_INTERVAL_S, _UNGUARDED_POLL_INTERVAL_S = 0.02, 0.25  # with and without a known secret field
 _END_TIMEOUT_S = 1.0  # for a page to handle the end; one with an open dialog does not reply
 
 
@@ -341,8 +341,7 @@ class Tab(TabState):
         patience = _REPLY_TIMEOUT_S
         try:
             while self.waits:
-                if not self.guarded:  # most often an event reports it before
-                    await asyncio.sleep(_UNGUARDED_POLL_INTERVAL_S)
+                await asyncio.sleep(0 if self.guarded else _UNGUARDED_POLL_INTERVAL_S)  # often an event reports it
                 requested = self._observer.seconds(self._observer.now)
                 if await self._in_worlds(REPORT, patience):
                     self.confirm_secret_positions(requested)

@@ -1,6 +1,7 @@
 """Captured pages are parsed in processes with limits only, whichever command reads them."""
 
 import json
+import logging
 import os
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ import tinycss2
 import turbohtml
 
 from pipeline.export import FORMATS
+from pipeline.isolation import PAGE, run_isolated
+from schemas import InputError
 from tests.demotape.test_private_files import LEAVES
 from tests.support.checkout import ROOT
 from tests.support.processes import parse_trap
@@ -115,3 +118,25 @@ def test_every_command_is_covered():
     covered = {"process", "import", "export", "check", "outcome", "replay run", "replay act", "agents run", "evaluate"}
     assert {words for words in set(LEAVES) - covered - set(WITHOUT_PAGES)
             if words.partition(" ")[0] not in NO_RECORDINGS} == set()
+
+
+def test_warnings_of_the_work_reach_who_called_it(tmp_path, caplog):
+    """Of this project only: what libraries log may contain what they read."""
+    assert run_isolated(PAGE, "work", warn_and_return, 7) == 7
+    assert [record.getMessage() for record in caplog.records] == ["chat.txt, line 3: no time"]
+    caplog.clear()
+    with pytest.raises(InputError, match="broken"):
+        run_isolated(PAGE, "work", warn_and_raise)
+    assert [(record.name, record.getMessage()) for record in caplog.records] == [("demotape.chat", "before it broke")]
+
+
+def warn_and_return(value):
+    logging.getLogger("demotape.chat").warning("%s, line %d: no time", "chat.txt", 3)
+    logging.getLogger("demotape.chat").info("of no interest")
+    logging.getLogger("lxml").warning("what a page contains")
+    return value
+
+
+def warn_and_raise():
+    logging.getLogger("demotape.chat").warning("before it broke")
+    raise InputError("broken")

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from demotape.cli import main
-from pipeline import process
+from pipeline import process, workers
 from pipeline.processing import refresh
 from pipeline.speech import recognisers
 from pipeline.speech.recognisers import Segment
@@ -51,6 +51,7 @@ def stand_in(monkeypatch):
         return lambda samples, track: [Segment(0.5, 1.4, f"heard {model}.")]
 
     monkeypatch.setitem(recognisers.OWN, "stand-in", load)
+    monkeypatch.setattr(workers, "_is_sandboxed", True)  # commands then call it here
     return loaded
 
 

@@ -82,7 +82,7 @@ def version_2(monkeypatch):
 
     monkeypatch.setitem(STEPS["demonstration"], 1, moving)
     declare(TurnStateSchema, renamed("animations", "moving")(TurnStateSchema._declared_fields))
-    monkeypatch.setattr(library, "_SCHEMA", DemonstrationSchema())
+    monkeypatch.setattr(library, "SCHEMA", DemonstrationSchema())
     kinds = {"chat": ChatTurnSchema(), "browser": BrowserTurnSchema()}
     monkeypatch.setattr(TurnField, "_kinds", kinds)
     monkeypatch.setattr(edits, "_SCHEMAS", kinds)
