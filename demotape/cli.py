@@ -119,12 +119,12 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     from .commands.provenance import person_name, with_answers
     from .recording import record as record_live
 
-    ask_consent = None
+    consent_prompt = None
     if following:
         if task:
             raise click.UsageError("pass either --task or --next")
         assignment = take_task(project, server, token, db, data)
-        ask_consent = assignment.get("ask_consent", ask_consent)
+        consent_prompt = assignment.get("consent_prompt", consent_prompt)
         task, url, provenance["task_id"] = assignment["text"], url or assignment["url"] or None, assignment["name"]
         _tell(f"Task: {printable(task)}")
         if assignment.get("answer"):
@@ -133,7 +133,7 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
         raise click.UsageError("pass the URL of the start page, or --connect")
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    provenance = with_answers(provenance, person_name(person), ask_consent)
+    provenance = with_answers(provenance, person_name(person), consent_prompt)
     with new_folder(directory) as keep:
 
         def say(text: str) -> None:

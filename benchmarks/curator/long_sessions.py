@@ -180,7 +180,7 @@ def _measured(pids: list[int], name: str, work: Callable[[int], object]) -> dict
 
 def _processor_s(pids: list[int]) -> float:
     times = [psutil.Process(pid).cpu_times() for pid in pids]
-    return sum(each.user + each.system for each in times)
+    return sum(used.user + used.system for used in times)
 
 
 def over_http(port: int, pids: list[int], length: int) -> dict[str, float]:

@@ -27,7 +27,7 @@ from .projects import require_lead
 
 ONE, TWO, THREE = REVIEW_STEPS = (1, 2, 3)
 PASS_MARK = 0.8
-SESSION, PERSON = CONSENT_TIMES = ("session", "person")  # when recorded people are asked
+SESSION, PERSON = CONSENT_PROMPTS = ("session", "person")  # before what consent is requested
 COUNTED = ("unused_intents", "unused_checks")  # what decides which turns are to check
 
 
@@ -50,8 +50,8 @@ class SettingsSchema(Strict):
         "description": "whether annotators get the training demonstrations, and nothing else until they pass"})
     pass_mark = fields.Float(validate=validate.Range(0, 1), metadata={
         "description": "from which share of the known answers on training is passed"})
-    ask_consent = fields.String(validate=validate.OneOf(CONSENT_TIMES), metadata={
-        "description": "when who records a task is asked for consent to publication and for the licence: session, "
+    consent_prompt = fields.String(validate=validate.OneOf(CONSENT_PROMPTS), metadata={
+        "description": "when consent to publication and the licence are requested for a recording: session, "
                        "before each session; person, once for each named person"})
     splits = fields.Nested(RuleSchema, allow_none=True, metadata={
         "description": "the split rule of exports that name none; null: without one all is train"})
@@ -69,7 +69,7 @@ class Settings:
     review_steps: int = TWO
     training_first: bool = False
     pass_mark: float = PASS_MARK
-    ask_consent: str = SESSION
+    consent_prompt: str = SESSION
 
     @property
     def intents(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ def settings_of(session: Session, project: str) -> Settings:
     content = row.content
     return Settings(frozenset(content.get("unused_intents", ())), frozenset(content.get("unused_checks", ())),
                     *(content.get(name, _USUAL[name]) for name in ("review_steps", "training_first", "pass_mark",
-                                                                   "ask_consent")))
+                                                                   "consent_prompt")))
 
 
 def read(db: Database, project: str) -> Settings:
@@ -116,7 +116,7 @@ def settings_fields(db: Database, project: str) -> dict[str, Any]:
     now = read(db, project)
     return {"unused_intents": [intent for intent in BROWSER_INTENTS if intent in now.unused_intents],
             "unused_checks": sorted(now.unused_checks), "review_steps": now.review_steps,
-            "training_first": now.training_first, "pass_mark": now.pass_mark, "ask_consent": now.ask_consent,
+            "training_first": now.training_first, "pass_mark": now.pass_mark, "consent_prompt": now.consent_prompt,
             "splits": split_rule(db, project)}
 
 
@@ -150,7 +150,7 @@ def change(session: Session, account: Account, changes: Mapping[str, Any]) -> se
 
 
 _USUAL: dict[str, Any] = {"unused_intents": [], "unused_checks": [], "review_steps": TWO, "training_first": False,
-                          "pass_mark": PASS_MARK, "ask_consent": SESSION, "splits": None}
+                          "pass_mark": PASS_MARK, "consent_prompt": SESSION, "splits": None}
 
 
 def _require_kinds(wanted: Any, before: Any) -> None:

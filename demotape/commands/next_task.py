@@ -27,8 +27,8 @@ def of_tasks(command: Any) -> Any:
 
 def take_task(project: str | None, server: str | None, token: str | None, db: str | None, data: Path
               ) -> dict[str, Any]:
-    """The next task: `name`, `text`, `url`, `answer` where who records is to see it, and `ask_consent`, when the
-    project has consent asked for. Raises InputError where there is none."""
+    """The next task: `name`, `text`, `url`, `answer` where who records is to see it, and `consent_prompt`, when
+    the project requests consent. Raises InputError where there is none."""
     if server:
         from demotape.client import Client, Refused
 
@@ -48,4 +48,4 @@ def take_task(project: str | None, server: str | None, token: str | None, db: st
         raise InputError("this review app has accounts; pass --server, and your token in DEMOTAPE_TOKEN")
     task = assignment.give(database, Account(LOCAL, LEAD, alone=True, project=projects.named(database, project)))
     return {"name": assignment.name_of(task), "text": task.text, "url": task.url, "answer": task.answer,
-            "ask_consent": project_settings.read(database, task.project).ask_consent}
+            "consent_prompt": project_settings.read(database, task.project).consent_prompt}

@@ -58,18 +58,19 @@ def project_member(project_id: str, name: str, role: str, db: str | None, data: 
 
 @project.command("set")
 @click.argument("project_id", metavar="ID")
-@click.option("--ask-consent", type=click.Choice((SESSION, PERSON)),
-              help="When people who record the project's tasks are asked for consent and licence: before each session, "
+@click.option("--consent-prompt", type=click.Choice((SESSION, PERSON)),
+              help="When consent and licence are requested for recordings of the project's tasks: before each session, "
                    "or once for each named person.  [default: session]")
 @of_database
-def project_set(project_id: str, ask_consent: str | None, db: str | None, data: Path) -> None:
+def project_set(project_id: str, consent_prompt: str | None, db: str | None, data: Path) -> None:
     """Change settings of the project ID; print them."""
     from curator_web.db.models.core import LEAD
     from curator_web.users import BY_COMMAND, Account, project_settings, projects
 
     opened = open_database(db, data)
     chosen = projects.named(opened, project_id)
-    if ask_consent:
+    if consent_prompt:
         with opened.writing() as session:
-            project_settings.change(session, Account(BY_COMMAND, LEAD, project=chosen), {"ask_consent": ask_consent})
-    console.print(f"ask-consent: {project_settings.read(opened, chosen).ask_consent}")
+            account = Account(BY_COMMAND, LEAD, project=chosen)
+            project_settings.change(session, account, {"consent_prompt": consent_prompt})
+    console.print(f"consent-prompt: {project_settings.read(opened, chosen).consent_prompt}")

@@ -12,7 +12,7 @@ from schemas import InputError
 from schemas.files import dump_json, read_named, validated, write_atomically
 from schemas.formats.recording import PLAIN_NAME, ProvenanceSchema
 
-SESSION, PERSON = "session", "person"  # when a project has consent asked for
+SESSION, PERSON = "session", "person"  # what a project requests consent for
 _MAX_BYTES = 1 << 20  # of the file
 _MAX_NAME_LENGTH = 100
 
@@ -22,22 +22,22 @@ def answers_file() -> Path:
     return Path(click.get_app_dir("demotape")) / "consent.json"
 
 
-def with_answers(answers: dict[str, Any], person: str | None = None, ask_consent: str | None = None
+def with_answers(answers: dict[str, Any], person: str | None = None, consent_prompt: str | None = None
                  ) -> dict[str, Any]:
     """The provenance of a recording, without what is not known.
 
     A person at a terminal is asked for consent and licence where no option says them: before each session, as several
     people may use one account of a computer; or, with the name of the person, once, and the answers are stored for
-    that name. The name itself is not recorded. `ask_consent`: what the project of the task decides instead: `session`,
+    that name. The name itself is not recorded. `consent_prompt`: what the project decides instead: `session`,
     also with a name; `person`, so that who gave no name is asked for it. Raises InputError for a damaged file of
     answers.
     """
     known = {name: value for name, value in answers.items() if value is not None}
     if known.get("actor") != "person" or "consent" in known or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return known
-    if ask_consent == SESSION:
+    if consent_prompt == SESSION:
         person = None
-    elif ask_consent == PERSON and person is None:
+    elif consent_prompt == PERSON and person is None:
         person = click.prompt("Your name, for which consent and licence are stored on this computer",
                               value_proc=_require_name)
     return (_answers_of(person) if person else _ask(known)) | known

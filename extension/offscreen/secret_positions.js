@@ -32,7 +32,9 @@ export class SecretFieldPositions {
   confirm(time) {
     this.#knownUntil = Math.max(this.#knownUntil, time);
     const last = this.#reports.at(-1);
-    if (last) this.addReport(time, last.boxes, last.document);
+    if (!last) return;
+    this.addReport(time, last.boxes, last.document);
+    this.#reports.at(-1).confirmed = time;
   }
 
   /**
@@ -66,12 +68,14 @@ export class SecretFieldPositions {
     return swept;
   }
 
-  /** What was told before and after a frame of that time was painted. */
+  /**
+   * The reports from before a frame of that time was painted until all frames of the page had reported after it: a report
+   * of one frame says nothing of a busy one beside it.
+   */
   #around(time) {
-    const reports = this.#reports, count = (test) => reports.filter(test).length;
-    const first = Math.max(0, count((report) => report.time <= time - LAG_S) - 1);
-    const last = Math.min(reports.length, count((report) => report.time < time + AHEAD_S) + 1);
-    return reports.slice(first, last);
+    const reports = this.#reports, first = reports.filter((report) => report.time <= time - LAG_S).length - 1;
+    const last = reports.findIndex((report) => report.confirmed >= time + AHEAD_S);
+    return reports.slice(Math.max(0, first), last < 0 ? undefined : last + 1);
   }
 }
 

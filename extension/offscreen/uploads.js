@@ -81,13 +81,13 @@ export class Uploads {
 
   /**
    * The next task to record in the chosen project: text, where it begins, what a recording of it tells, its answer, and
-   * when the project has consent asked for.
+   * when the project requests consent.
    */
   async nextTask() {
     const { project } = await this.#signedIn();
     const where = project ? `?project=${encodeURIComponent(project)}` : "";
-    const { id, name, text, url, answer = "", ask_consent } = await this.#askNow(`tasks/next${where}`);
-    return { id, name, text, url, answer, ask_consent };
+    const { id, name, text, url, answer = "", consent_prompt } = await this.#askNow(`tasks/next${where}`);
+    return { id, name, text, url, answer, consent_prompt };
   }
 
   /** Leave a task to others; `unachievable`: it cannot be done, for a reason. */

@@ -226,7 +226,7 @@ part["sign-in"].addEventListener("submit", async (event) => {
 });
 const nextTask = async () => {
   const task = await quietly("nextTask");
-  if (task?.ask_consent === "session") askAgain(part);
+  if (task?.consent_prompt === "session") askAgain(part);
   return task;
 };
 watchTask(part, nextTask, (said) => ask("giveBack", said).then(() => true, () => false)); // the notice says why

@@ -11,9 +11,16 @@ from .manifest import MANIFEST, Manifest, parse_manifest, read_manifest
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
+class NoExport(InputError):
+    """There is no export at a place."""
+
+
 def read_export(location: Path | str, endpoint_url: str | None = None) -> Manifest:
-    """The manifest of an export, in a folder or at `s3://bucket/prefix`; raises InputError when there is none."""
+    """The manifest of an export, in a folder or at `s3://bucket/prefix`; raises NoExport when there is none, InputError
+    when it is damaged."""
     if not str(location).startswith("s3:"):
+        if not (Path(location) / MANIFEST).exists():
+            raise NoExport(f"{Path(location) / MANIFEST}: missing; there is no export, or it is incomplete")
         return read_manifest(Path(location))
     from .destinations.s3_errors import explain_errors  # here, as botocore is slow to import
     from .destinations.s3_objects import Bucket
@@ -22,7 +29,7 @@ def read_export(location: Path | str, endpoint_url: str | None = None) -> Manife
         bucket = Bucket(str(location), endpoint_url)
         try:
             if not bucket.exists(MANIFEST):
-                raise InputError(f"{location}/{MANIFEST}: missing; there is no export, or it is incomplete")
+                raise NoExport(f"{location}/{MANIFEST}: missing; there is no export, or it is incomplete")
             return parse_manifest(b"".join(bucket.read(MANIFEST)), f"{location}/{MANIFEST}")
         finally:
             bucket.close()
@@ -56,7 +63,7 @@ def previous_release(root: Path | str, name: str, endpoint_url: str | None = Non
 def _read_release(location: str, endpoint_url: str | None) -> Manifest | None:
     try:
         manifest = read_export(location, endpoint_url)
-    except InputError:
+    except InputError:  # also a damaged one is no release that another may follow
         return None
     return manifest if "release" in manifest else None
 

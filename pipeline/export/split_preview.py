@@ -6,8 +6,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas import InputError
-
 from . import releases
 from .assigning import splits_of, with_splits
 from .manifest import Manifest, ManifestSource
@@ -46,7 +44,7 @@ def preview_splits(sources: Iterable[Source], destination: Path | str, rule: Rul
     destination, or with the previous release. Writes nothing.
 
     Raises InputError where the export would: for a rule that is broken, a release that exists already, and a
-    demonstration that cannot be read.
+    demonstration that cannot be read; also for an earlier export whose manifest is damaged.
     """
     rule = rule or Rule()
     location, before = _earlier(destination, release, endpoint_url)
@@ -73,8 +71,8 @@ def _earlier(destination: Path | str, release: str | None, endpoint_url: str | N
         return location, releases.read_export(location, endpoint_url) if previous else None
     try:
         return str(destination), releases.read_export(destination, endpoint_url)
-    except InputError:
-        return "", None  # there is none yet
+    except releases.NoExport:
+        return "", None
 
 
 def _reason(before: ManifestSource, split: str, duplicate_of: str, known: dict[str, ManifestSource]) -> str:

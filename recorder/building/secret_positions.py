@@ -1,6 +1,6 @@
 """Positions of secret fields while a frame was painted: from the pages' reports before it and after. Pure."""
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +17,7 @@ class _Report:
     time: float
     boxes: list[Box]
     document: int
+    confirmed: float = -1.0  # since when all frames of the page have reported; -1: it is the report of one frame
 
 
 class SecretFieldPositions:
@@ -46,7 +47,7 @@ class SecretFieldPositions:
         self._known_until = max(self._known_until, time)
         if self._reports:
             last = self._reports[-1]
-            self._reports.append(_Report(max(time, last.time), last.boxes, last.document))
+            self._reports.append(_Report(max(time, last.time), last.boxes, last.document, time))
 
     def covers(self, time: float, *, may_move: bool = True) -> bool:
         """Whether it is known where they stood while a frame of that time was painted; `may_move`: there are any, which
@@ -86,11 +87,13 @@ class SecretFieldPositions:
         return moved[-1] + _LAG_S if moved else 0.0
 
     def _around(self, time: float) -> list[_Report]:
-        """What was told before and after a frame of that time was painted."""
-        times = [telling.time for telling in self._reports]
+        """The reports from before a frame of that time was painted until all frames of the page had reported after it:
+        a report of one frame says nothing of a busy one beside it."""
+        times = [report.time for report in self._reports]
         first = max(0, bisect_right(times, time - _LAG_S) - 1)
-        last = min(len(times), bisect_left(times, time + _AHEAD_S) + 1)
-        return list(self._reports)[first:last]
+        last = next((index for index, report in enumerate(self._reports) if report.confirmed >= time + _AHEAD_S),
+                    len(times))
+        return list(self._reports)[first:last + 1]
 
 
 def _box_around(first: Box, other: Box) -> Box:

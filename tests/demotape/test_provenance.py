@@ -14,10 +14,10 @@ ASK = ("import json; from demotape.commands.provenance import with_answers; "
        "print(); print('told', answers)")
 
 
-def at_terminal(home, *lines: str, person: str = "", ask_consent: str = "") -> tuple[str, dict | None]:
+def at_terminal(home, *lines: str, person: str = "", consent_prompt: str = "") -> tuple[str, dict | None]:
     """What is shown while these lines are typed, and what is told of the recording."""
     ours, theirs = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-c", ASK, person, ask_consent], stdin=theirs, stdout=theirs,
+    process = subprocess.Popen([sys.executable, "-c", ASK, person, consent_prompt], stdin=theirs, stdout=theirs,
                                stderr=theirs,
                                env={**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / "config")})
     os.close(theirs)
@@ -57,18 +57,18 @@ def test_a_named_person_is_asked_once_and_for_nobody_else(tmp_path):
 
 def test_a_project_has_it_asked_before_each_session(tmp_path):
     at_terminal(tmp_path, "y", "CC-BY-4.0", person="Ann")
-    shown, told = at_terminal(tmp_path, "n", "", person="Ann", ask_consent="session")
+    shown, told = at_terminal(tmp_path, "n", "", person="Ann", consent_prompt="session")
     assert told == {"actor": "person", "consent": False} and "published?" in shown
     assert at_terminal(tmp_path, person="Ann")[1]["consent"] is True  # what was stored for the name stays
 
 
 def test_a_project_has_it_asked_once_for_each_name(tmp_path):
-    shown, told = at_terminal(tmp_path, " ", "Ann", "y", "CC-BY-4.0", ask_consent="person")
+    shown, told = at_terminal(tmp_path, " ", "Ann", "y", "CC-BY-4.0", consent_prompt="person")
     assert told == {"actor": "person", "consent": True, "license": "CC-BY-4.0"} and "1 to 100 printable" in shown
-    shown, told = at_terminal(tmp_path, "Ann", ask_consent="person")
+    shown, told = at_terminal(tmp_path, "Ann", consent_prompt="person")
     assert told["consent"] is True and "published?" not in shown
-    assert at_terminal(tmp_path, person="Ann", ask_consent="person")[1]["license"] == "CC-BY-4.0"
-    assert at_terminal(tmp_path, "Bob", "n", "", ask_consent="person")[1] == {"actor": "person", "consent": False}
+    assert at_terminal(tmp_path, person="Ann", consent_prompt="person")[1]["license"] == "CC-BY-4.0"
+    assert at_terminal(tmp_path, "Bob", "n", "", consent_prompt="person")[1] == {"actor": "person", "consent": False}
 
 
 def test_without_a_licence_and_without_a_terminal(tmp_path):

@@ -78,9 +78,9 @@ def test_a_server_gives_the_next_task_to_who_has_a_token(app, tmp_path, recorded
                    DEMOTAPE_TOKEN=tokens["ann"])
         assert "Task: Count chairs" in done.output and recorded[0]["task"] == "Count chairs"
         given = client.next_task()
-        assert given["ask_consent"] == "session"
-        assert run("project", "set", "main", "--ask-consent", "person", "--data", tmp_path / "app").exit_code == 0
-        assert client.next_task() == given | {"ask_consent": "person"}
+        assert given["consent_prompt"] == "session"
+        assert run("project", "set", "main", "--consent-prompt", "person", "--data", tmp_path / "app").exit_code == 0
+        assert client.next_task() == given | {"consent_prompt": "person"}
         assert recorded[0]["task_id"] == given["name"]
         client.give_back(given["id"], "There are none", unachievable=True)
         assert [each["objections"] for each in client.tasks(search="chairs")] == [

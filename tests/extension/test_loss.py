@@ -242,7 +242,7 @@ async def kept_bytes(chrome, count: int) -> bool:
 
 def set_consent(db, when: str) -> None:
     with db.writing() as session:
-        project_settings.change(session, Account("lea", "lead"), {"ask_consent": when})
+        project_settings.change(session, Account("lea", "lead"), {"consent_prompt": when})
 
 
 def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
@@ -270,7 +270,7 @@ def test_the_next_task_is_recorded_and_counts_for_it(chrome, site, review):
         told = view.locator("#publishing-told")
         await view.locator("#provenance").get_by_text("Yes").click()
         await told.filter(has_text="agreed").wait_for()
-        await view.locator("#next-task").click()  # initially, a project has consent asked for before each session
+        await view.locator("#next-task").click()  # initially, consent is requested before each session
         await told.filter(has_text="not set").wait_for()
         await view.locator("#next-task:enabled").wait_for()  # the form moves no more
         set_consent(db, "person")

@@ -78,25 +78,37 @@ APPEARING = {
 }
 
 
+PLACES = [(name, "page") for name in APPEARING] + [("in a dialog", "frame of another site"), ("added", "popup")]
+
+
 @pytest.mark.parametrize("way", ["recorder", "extension"])
-@pytest.mark.parametrize("name", APPEARING)
-def test_a_field_of_a_page_that_then_is_busy_is_readable_nowhere(request, site, way, name):
+@pytest.mark.parametrize(("name", "place"), PLACES)
+def test_a_field_of_a_page_that_then_is_busy_is_readable_nowhere(request, site, way, name, place):
     """The field is on the screen long before the page can report where."""
     body, script = APPEARING[name]
-    site.pages["/"] = ("<!DOCTYPE html><style>.p { background: lime; border: 0; font: 30px monospace; width: 300px;"
-                       f" height: 50px; outline: 0 }}</style><body><button id=b>Sign in</button><p>{body}</p>"
-                       f"<script>{BLOCK}{script}</script>")
+    site.pages |= {
+        "/field": ("<!DOCTYPE html><style>.p { background: lime; border: 0; font: 30px monospace; width: 300px;"
+                   f" height: 50px; outline: 0 }}</style><body><button id=b>Sign in</button><p>{body}</p>"
+                   f"<script>{BLOCK}{script}</script>"),
+        "/around": f"<!DOCTYPE html><h1>Shop</h1><iframe width=500 height=400 src={site.other_origin}/field></iframe>",
+        "/": "<!DOCTYPE html><button id=open onclick=\"window.open('/field')\">Open</button>"}
 
     async def user_actions(page):
-        await page.locator("#b").click()
-        await page.locator(".p").click()
-        await page.mouse.click(600, 400)
+        if place == "popup":
+            async with page.expect_popup() as opened:
+                await page.locator("#open").click()
+            page = await opened.value
+        field_page = page.frame_locator("iframe") if place.startswith("frame") else page
+        await field_page.locator("#b").click()
+        await field_page.locator(".p").click()
+        await page.mouse.click(600, 500)
 
     fixture = request.getfixturevalue("recording_browser" if way == "recorder" else "chrome")
-    session = fixture.record(user_actions, url=site.origin + "/")
+    path = {"page": "/field", "popup": "/"}.get(place, "/around")
+    session = fixture.record(user_actions, url=site.origin + path)
     recording = session.recording
-    for each in {event["state"]["screenshot"] for event in recording.events if event["state"]} - {None}:
-        assert not is_readable(read(recording.blob(each)))
+    for picture in {event["state"]["screenshot"] for event in recording.events if event["state"]} - {None}:
+        assert not is_readable(read(recording.blob(picture)))
     with av.open(str(recording.layout.video)) as video:
         frames = [(float(frame.pts * frame.time_base), frame.to_ndarray(format="bgr24"))
                   for frame in video.decode(video=0)]

@@ -74,10 +74,10 @@ class TaskPageSchema(Schema):
 class NextTaskSchema(StoredTaskSchema):
     """A task to be recorded."""
 
-    ask_consent = fields.Function(
-        lambda task: project_settings.read(services().db, task.project).ask_consent, required=True, metadata={
-            "type": "string", "enum": [*project_settings.CONSENT_TIMES],
-            "description": "when the project has who records asked for consent: before each session, or once for each "
+    consent_prompt = fields.Function(
+        lambda task: project_settings.read(services().db, task.project).consent_prompt, required=True, metadata={
+            "type": "string", "enum": [*project_settings.CONSENT_PROMPTS],
+            "description": "when the project requests consent: before each session, or once for each "
                            "named person"})
 
 

@@ -83,7 +83,7 @@ def _training(_project: str) -> dict[str, Any]:
 
 
 def _consent(_project: str) -> dict[str, Any]:
-    return {"ask_consent": request.form.get("ask", "")}
+    return {"consent_prompt": request.form.get("ask", "")}
 
 
 def _splits(project: str) -> dict[str, Any]:

@@ -78,7 +78,7 @@ def found(db, **sought) -> list[str]:
     ({"unused_intents": [*BROWSER_INTENTS]}, "at least one intent"),
     ({"unused_checks": ["<b>"]}, "field unused_checks: unknown kind '<b>'; choose from broken-screenshot"),
     ({"review_steps": 4}, "field review_steps"), ({"review_steps": "2"}, "field review_steps"),
-    ({"ask_consent": "never"}, "field ask_consent"),
+    ({"consent_prompt": "never"}, "field consent_prompt"),
     ({"splits": {"valid": 2}}, "field splits.valid"), ({"splits": {"by": "moon"}}, "unknown split rule 'moon'"),
     ({"splits": {"valid": 0.9, "test_iid": 0.9}}, "field splits: field valid: the sum of valid and test_iid"),
     ({"colour": "red"}, "field colour"),
@@ -88,7 +88,7 @@ def test_what_cannot_be_set_is_refused_and_nothing_is_set(db, set_, given, said)
         set_(review_steps=1, **{"answers_shown": True} | given) if "review_steps" not in given else set_(**given)
     assert project_settings.settings_fields(db, "main") == {
         "unused_intents": [], "unused_checks": [], "review_steps": 2, "training_first": False, "pass_mark": 0.8,
-        "ask_consent": "session", "splits": None}
+        "consent_prompt": "session", "splits": None}
 
 
 def test_only_a_lead_sets_and_it_is_written_down(db, set_):

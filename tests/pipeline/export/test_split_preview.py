@@ -87,6 +87,13 @@ def test_a_release_moves_none_unless_asked(tmp_path, sources):
         preview_splits(sources, tmp_path, other, release="v1")
 
 
+def test_a_damaged_earlier_export_is_not_taken_for_none(tmp_path, sources):
+    export(sources, tmp_path / "out", "chat", rule=RULE)
+    (tmp_path / "out" / "manifest.json").write_text("{")
+    with pytest.raises(InputError, match="manifest.json"):
+        preview_splits(sources, tmp_path / "out", RULE)
+
+
 def test_the_command_shows_and_writes_nothing(tmp_path):
     def run(*arguments):
         return CliRunner().invoke(main, [str(argument) for argument in arguments])

@@ -24,3 +24,16 @@ def test_what_stays_or_was_left_has_no_path():
     places.add_report(2.0, [box(90.0)])
     places.add_report(3.0, [box(90.0)])
     assert places.clear_from == 0
+
+
+def test_a_report_of_one_frame_does_not_end_the_wait_for_another():
+    """The busy frame reports its field last; until then the page above has reported that there is none."""
+    positions = SecretFieldPositions()
+    positions.add_report(0.2, [])
+    positions.confirm(0.2)
+    for time in (1.1, 1.5, 2.0):
+        positions.add_report(time, [])
+    assert not positions.covers(1.0, may_move=False)
+    positions.add_report(5.0, [box(90.0)])
+    positions.confirm(4.0)  # what was requested then has been answered by all
+    assert positions.covers(1.0, may_move=False) and box(90.0) in positions.during(1.0, 600)

@@ -1,13 +1,14 @@
 """A session of more turns than the page contains: every key, the filter, folding, dragging and scrolling reach all."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.workflow.editing import add_edit
 from tests.support import axe
 from tests.support.curator.curator_fixtures import make_recording
 from tests.support.curator.long_sessions import lengthen
+from tests.support.waiting import wait_until
 
 from .conftest import open_review, saved, selected
 
@@ -22,16 +23,7 @@ def long(site, tmp_path) -> str:
 
 def open_long(page, site, name: str, turn: str) -> None:
     open_review(page, site, name, turn)
-    wait_until(page, "turnList.isReady")
-
-
-def wait_until(page, condition: str) -> None:
-    """Wait for a condition of the page's scripts; `wait_for_function` needs `eval`, which the page forbids."""
-    for _ in range(600):
-        if page.evaluate(condition):
-            return
-        page.wait_for_timeout(50)
-    raise AssertionError(f"never: {condition}")
+    wait_until(lambda: page.evaluate("turnList.isReady"))
 
 
 def expect_selected(page, turn: str) -> None:
@@ -167,12 +159,12 @@ def test_turns_that_are_added_moved_split_off_and_joined_are_followed(page, site
     assert page.evaluate("turnList.at(300).id") == selected(page)
     with saved(page):
         page.keyboard.press("Alt+ArrowUp")
-    wait_until(page, "turnList.at(299).id === document.querySelector('#turn').dataset.turn")
+    wait_until(lambda: page.evaluate("turnList.at(299).id === document.querySelector('#turn').dataset.turn"))
     with saved(page):
         page.keyboard.press("u")
     with saved(page):
         page.keyboard.press("u")
-    wait_until(page, f"turnList.length === {COUNT}")
+    wait_until(lambda: page.evaluate(f"turnList.length === {COUNT}"))
     page.keyboard.press("End")
     expect_selected(page, "t700")
     for _ in range(3):
@@ -181,7 +173,7 @@ def test_turns_that_are_added_moved_split_off_and_joined_are_followed(page, site
     page.keyboard.press("Shift+X")
     with saved(page):
         page.get_by_role("button", name="Split", exact=True).click()
-    wait_until(page, "turnList.length === 696")
+    wait_until(lambda: page.evaluate("turnList.length === 696"))
     expect_selected(page, "t696")
     assert page.evaluate("turnList.shownIndexes().map((index) => turnList.at(index).id)") == site.ids(long)
 
@@ -199,7 +191,7 @@ def test_a_row_is_dragged(page, site, long):
         page.mouse.up()
     ids = site.ids(long)
     assert ids.index("t350") in (350, 351)
-    wait_until(page, "turnList.indexOf('t350') === " + str(ids.index("t350")))
+    wait_until(lambda: page.evaluate("turnList.indexOf('t350') === " + str(ids.index("t350"))))
 
 
 def test_another_persons_edit_is_noticed(page, site, long):
@@ -207,12 +199,17 @@ def test_another_persons_edit_is_noticed(page, site, long):
     add_edit(site.db, long, {"op": "drop", "turn": "t1"}, 1)
     page.keyboard.press("End")
     expect_selected(page, "t700")
-    wait_until(page, "turnList.at(0).isDropped")
+    wait_until(lambda: page.evaluate("turnList.at(0).isDropped"))
 
 
 def test_keys_pressed_before_the_list_has_come_are_not_lost(page, site, long):
-    page.route("**/turn-index", lambda route: (page.wait_for_timeout(300), route.continue_()))
+    requests: list[Route] = []
+    page.route("**/turn-index", lambda route: requests.append(route))
     open_review(page, site, long, "t350")
     for key in ("j", "j", "j"):
         page.keyboard.press(key)
+    page.evaluate("null")  # what was routed until now has come
+    assert len(requests) == 1
+    for request in requests:
+        request.continue_()
     expect_selected(page, "t353")

@@ -56,7 +56,7 @@ def test_each_part_of_the_page_sets_its_own(app, db, save):
     told = project_settings.settings_fields(db, "main")
     rule = told.pop("splits")
     assert told == {"unused_intents": ["click", "hover"], "unused_checks": ["typo"], "review_steps": 1,
-                    "training_first": False, "pass_mark": 0.8, "ask_consent": "person"}
+                    "training_first": False, "pass_mark": 0.8, "consent_prompt": "person"}
     assert rule | {"websites": {}, "demonstrations": {}} == rule == {
         "by": "", "seed": 7, "valid": 0.2, "test_iid": 0.0, "near_duplicates": 0.5, "test_cat": 0.25, "test_geo": 0.0,
         "test_web": ["a.example", "b.example"], "test_vis": 0.0, "websites": {}, "demonstrations": {}}
@@ -95,7 +95,7 @@ def test_only_leads_see_and_change_the_page_and_members_read_by_the_api(app, db)
         assert client.put(API, json={"review_steps": 1}, headers=headers).status_code == 403
         assert app.test_client().get(API, headers=headers).json == {
             "answers_shown": False, "unused_intents": [], "unused_checks": [], "review_steps": 2,
-            "training_first": False, "pass_mark": 0.8, "ask_consent": "session", "splits": None}
+            "training_first": False, "pass_mark": 0.8, "consent_prompt": "session", "splits": None}
         assert "/settings" not in client.get("/projects/main").text
     assert project_settings.read(db, "main").review_steps == 2
 
