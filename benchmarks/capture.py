@@ -10,7 +10,8 @@ clicks under the same trace: a listener that calls rrweb-snapshot's `snapshot(do
 `DOMSnapshot.captureSnapshot`. Then the wall time of one scripted session over several pages with the recorder and
 without, in turns: paced like a quick driver, and as fast as the browser takes it; the mean ratio with its 95 %
 interval. At last what the machine feels of it (`benchmarks/machine.py`): processor time on pages that only paint, and
-the time from a click to the next page's first byte, and to its load, from a server that shares the machine.
+the time from a click to the next page's first byte, and to its load, from a server that shares the machine, with
+@rrweb/record and Playwright's tracing beside it.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from . import machine
 PAGES = ("about.html", "index.html", "library/index.html", "glossary.html", "library/typing.html", "library/os.html",
          "genindex-P.html", "contents.html", "genindex-all.html")
 _PEERS = Path(__file__).resolve().parent / "node_modules"
-_RRWEB = "rrweb-snapshot@2.2.2"
+_RRWEB_PACKAGES = ("rrweb-snapshot@2.2.2", "@rrweb/record@2.1.6")
 _CHANGE = """() => {
   let count = 0;
   const spots = [...document.querySelectorAll('p, li, dd, td')];
@@ -54,12 +55,13 @@ def default_pages() -> Path:
     raise SystemExit("capture: no pages; install the Debian package python3-doc or give --pages")
 
 
-def rrweb_script() -> str:
-    """rrweb-snapshot's browser build, fetched by npm once."""
-    if not (_PEERS / "rrweb-snapshot").exists():
+def rrweb_script(path: str) -> str:
+    """A browser build of rrweb by its path below `node_modules`, fetched by npm once."""
+    if not (_PEERS / path).exists():
         subprocess.run(["npm", "install", "--prefix", str(_PEERS.parent), "--no-save", "--no-package-lock",
-                        "--ignore-scripts", "--loglevel=error", _RRWEB], check=True, stdout=subprocess.DEVNULL)
-    return (_PEERS / "rrweb-snapshot" / "umd" / "rrweb-snapshot.min.js").read_text(encoding="utf-8")
+                        "--ignore-scripts", "--loglevel=error", *_RRWEB_PACKAGES], check=True,
+                       stdout=subprocess.DEVNULL)
+    return (_PEERS / path).read_text(encoding="utf-8")
 
 
 async def trace(browser: Browser, page: Page, work: Callable[[], Awaitable[None]]) -> list[dict]:
@@ -178,7 +180,7 @@ def interval(ratios: list[float]) -> dict[str, float]:
 
 async def measure_pages(browser: Browser, pages: Path, actions: int, folder: Path) -> dict:
     """Blocked time on every page, beside the peers."""
-    rrweb, rows = rrweb_script(), list[dict]()
+    rrweb, rows = rrweb_script("rrweb-snapshot/umd/rrweb-snapshot.min.js"), list[dict]()
     with serve(pages) as origin:
         for name in PAGES:
             if (pages / name).exists():
@@ -212,11 +214,13 @@ async def measure_machine(browser: Browser, folder: Path, rounds: int) -> dict:
             cores[name] = await machine.added_cores(browser, f"{origin}/{name}.html", folder / f"cores-{name}", 3)
             print(f"{name} page: {cores[name]['added']:.2f} cores more than the {cores[name]['without']:.2f} without "
                   "the recorder", flush=True)
-    answers = {name: interval(ratios)
-               for name, ratios in (await machine.answers(browser, folder, rounds)).items()}
-    for name, told in answers.items():
-        print(f"click to {name.replace('_', ' ')} on a shared machine: {told['mean']:.2f} ± {told['interval']:.2f}")
-    return {"added_cores": max(each["added"] for each in cores.values()), "cores": cores, **answers}
+    rrweb, answers = rrweb_script("@rrweb/record/umd/record.min.js"), dict[str, dict]()
+    for recorder, figures in (await machine.answers(browser, folder, rounds, rrweb)).items():
+        answers[recorder] = {name: interval(ratios) for name, ratios in figures.items()}
+        for name, ratio in answers[recorder].items():
+            print(f"{recorder}: click to {name.replace('_', ' ')} on a shared machine: {ratio['mean']:.2f} ± "
+                  f"{ratio['interval']:.2f}")
+    return {"added_cores": max(figures["added"] for figures in cores.values()), "cores": cores, "answers": answers}
 
 
 async def run(options: argparse.Namespace, folder: Path) -> dict:

@@ -1,7 +1,8 @@
 """What recording asks of the machine: processor time on pages that only paint, and how long a server that shares the
 machine takes to answer.
 
-Measured with the recorder and without it, in turns, so that what else the machine does weighs on both alike.
+Measured with the recorder and without it, in turns, so that what else the machine does weighs on both alike; the server
+also with @rrweb/record and with Playwright's tracing in the same round.
 """
 
 import asyncio
@@ -12,8 +13,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from typing import Any
 import av
 import numpy as np
 import psutil
-from playwright.async_api import Browser, Page, ViewportSize
+from playwright.async_api import Browser, BrowserContext, Page, ViewportSize
 
 from recorder import Recorder
 
@@ -159,21 +160,57 @@ async def _go_through(page: Page, origin: str) -> list[tuple[float, float]]:
     return times
 
 
-async def answers(browser: Browser, folder: Path, rounds: int) -> dict[str, list[float]]:
-    """Rounds of a session on a server that shares the machine: ratio of each round's mean time from click to first
-    byte, and to load, with the recorder and without it."""
-    ratios: dict[str, list[float]] = {"first_byte": [], "load": []}
+async def answers(browser: Browser, folder: Path, rounds: int, rrweb: str) -> dict[str, dict[str, list[float]]]:
+    """Rounds of a session on a server that shares the machine: for each recorder, the ratios of each round's mean time
+    from click to first byte, and to load, to those of the round without one. `rrweb`: source of @rrweb/record."""
+    recorders: dict[str, Callable[[BrowserContext, Path], AbstractAsyncContextManager[None]]] = {
+        "plain": _unrecorded, "demotape": _by_demotape, "playwright_trace": _by_playwright,
+        "rrweb": lambda context, folder: _by_rrweb(context, folder, rrweb)}
+    ratios: dict[str, dict[str, list[float]]] = {name: {"first_byte": [], "load": []} for name in recorders}
     with application() as origin:
-        await _in_context(browser, lambda page: _go_through(page, origin), None)
-        for number in range(rounds):
-            means = {}
-            for recorded in (number % 2 == 0, number % 2 == 1):
-                directory = folder / f"server-{number}" if recorded else None
-                times = await _in_context(browser, lambda page: _go_through(page, origin), directory)
-                means[recorded] = [statistics.mean(each) for each in zip(*times, strict=True)]
-            for name, recorded, plain in zip(ratios, means[True], means[False], strict=True):
-                ratios[name].append(recorded / plain)
+        for number in range(-1, rounds):  # the first one only fills caches
+            order = list(recorders)[number % len(recorders):] + list(recorders)[:number % len(recorders)]
+            means: dict[str, list[float]] = {}
+            for name in order:
+                context = await browser.new_context(viewport=SIZE)
+                async with recorders[name](context, folder / f"server-{name}-{number}"):
+                    times = await _go_through(await context.new_page(), origin)
+                await context.close()
+                means[name] = [statistics.mean(durations) for durations in zip(*times, strict=True)]
+            for name in recorders if number >= 0 else ():
+                for figure, mean, plain in zip(ratios[name], means[name], means["plain"], strict=True):
+                    ratios[name][figure].append(mean / plain)
+    del ratios["plain"]
     return ratios
+
+
+@asynccontextmanager
+async def _unrecorded(context: BrowserContext, folder: Path) -> AsyncIterator[None]:
+    yield
+
+
+@asynccontextmanager
+async def _by_demotape(context: BrowserContext, folder: Path) -> AsyncIterator[None]:
+    async with Recorder(context, folder):
+        yield
+
+
+@asynccontextmanager
+async def _by_playwright(context: BrowserContext, folder: Path) -> AsyncIterator[None]:
+    """Playwright's own tracing with snapshots and screenshots."""
+    await context.tracing.start(screenshots=True, snapshots=True)
+    yield
+    await context.tracing.stop(path=f"{folder}.zip")
+
+
+@asynccontextmanager
+async def _by_rrweb(context: BrowserContext, folder: Path, source: str) -> AsyncIterator[None]:
+    """@rrweb/record from the document's start, each event sent to the driver; it takes no pictures."""
+    with open(f"{folder}.jsonl", "w") as file:
+        await context.expose_function("keepEvent", lambda line: print(line, file=file))
+        await context.add_init_script(
+            source + "; rrwebRecord.record({ emit: (event) => keepEvent(JSON.stringify(event)) })")
+        yield
 
 
 if __name__ == "__main__":
