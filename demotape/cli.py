@@ -17,6 +17,7 @@ from .commands import (
     admin_commands,
     agent_commands,
     data_set_commands,
+    environment_commands,
     judge_commands,
     outcome_commands,
     project_commands,
@@ -255,7 +256,8 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
 
 for _command in (*data_set_commands.COMMANDS, judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
                  user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
-                 outcome_commands.outcome, agent_commands.agents):
+                 outcome_commands.outcome, agent_commands.agents,
+                 environment_commands.environments):
     main.add_command(_command)
 
 

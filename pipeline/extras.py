@@ -26,6 +26,7 @@ EXTRAS: Mapping[str, Extra] = {
     "names": Extra("redacting names and addresses", {
         "faker": "faker", "mimesis": "mimesis", "sudachipy": "sudachipy", "sudachidict-small": "sudachidict_small"}),
     "ocr": Extra("reading the text in pictures", {"rapidocr": "rapidocr", "onnxruntime": "onnxruntime"}),
+    "openenv": Extra("serving tasks to trainers", {"openenv": "openenv"}),
     "openid": Extra("DEMOTAPE_OPENID_ISSUER", {"authlib": "authlib", "joserfc": "joserfc", "requests": "requests"}),
     "postgresql": Extra("PostgreSQL", {"psycopg": "psycopg"}),
     "production": Extra("DEMOTAPE_METRICS_TOKEN", {"prometheus-client": "prometheus_client"}),

@@ -31,7 +31,7 @@ OPTIONAL = (
     "pipeline.cluster", "pipeline.hub", "pipeline.judging", "pipeline.ranker", "pipeline.speech",
     "pipeline.export.trained_scorers", "pipeline.outcomes.benchmark_tasks", "pipeline.privacy.names",
     "pipeline.privacy.ocr", "replay.archive.warc", "curator_web.judging", "curator_web.web.openid",
-    "curator_web.web.telemetry", "demotape.demo", "demotape.site")
+    "curator_web.web.telemetry", "demotape.demo", "demotape.site", "demotape.trainers")
 LIBRARIES = {module.partition(".")[0] for extra in extras.EXTRAS.values() for module in extra.libraries.values()}
 OUTSIDE = {("curator_web.db.timeouts", "psycopg")}  # only for the type of database that SQLAlchemy has loaded it for
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -158,6 +158,7 @@ COMMANDS = {
     "hub": ("push", str(DATA / "v1" / "export"), "hf://owner/name"),
     "names": (*EXPORT, "--names"),
     "ocr": (*EXPORT, "--ocr"),
+    "openenv": ("env", "serve", "{}/kept"),
     "openid": ("review", "--data", "{}/data"),
     "postgresql": (*EXPORT, "--db", "postgresql+psycopg://user@127.0.0.1:1/name"),
     "ranker": ("ranker", "train", "{}", "--output", "{}/ranker.json"),

@@ -56,7 +56,8 @@ IMPORT_ALL = textwrap.dedent('''
         package = importlib.import_module(room)
         names += [room, *(found.name for found in pkgutil.walk_packages(package.__path__, f"{room}."))]
     for name in names:
-        importlib.import_module(name)
+        if not name.startswith("demotape.trainers."):  # these need libraries of environments of their own
+            importlib.import_module(name)
     print(json.dumps(names))
 ''')
 WHOLE_WAY = textwrap.dedent('''

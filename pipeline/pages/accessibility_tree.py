@@ -3,7 +3,7 @@ the snapshot and returns its tree. So it is the tree of the very state before th
 who acts nothing."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 from playwright.sync_api import Browser, Page
@@ -71,18 +71,18 @@ def tree(page: Page, recording: Recording, state: TurnState, resources: Resource
     session = page.context.new_cdp_session(page)
     uids = dict(_uids(session.send("DOM.getDocument", {"depth": -1, "pierce": True})["root"]))
     trees: list[tuple[int | None, list[dict[str, Any]]]] = []
-    for frame in _frames(session.send("Page.getFrameTree")["frameTree"]):
+    for frame in frame_ids(session.send("Page.getFrameTree")["frameTree"]):
         owner = session.send("DOM.getFrameOwner", {"frameId": frame})["backendNodeId"] if trees else None
         trees.append((owner, session.send("Accessibility.getFullAXTree", {"frameId": frame})["nodes"]))
     session.detach()
-    return _joined(trees, uids)
+    return join_trees(trees, uids)
 
 
-def _frames(tree: dict[str, Any]) -> Iterator[str]:
+def frame_ids(tree: dict[str, Any]) -> Iterator[str]:
     """Ids of a page's frames, each before those inside it."""
     yield tree["frame"]["id"]
     for child in tree.get("childFrames", []):
-        yield from _frames(child)
+        yield from frame_ids(child)
 
 
 def _uids(node: dict[str, Any]) -> Iterator[tuple[int, str]]:
@@ -96,9 +96,9 @@ def _uids(node: dict[str, Any]) -> Iterator[tuple[int, str]]:
         yield from _uids(child)
 
 
-def _joined(trees: list[tuple[int | None, list[dict[str, Any]]]], uids: dict[int, str]) -> list[dict[str, Any]]:
-    """The frames' trees (each with the backend id of its frame element) as one, as it is kept: numbered anew, ignored
-    nodes left out and what is in them lifted."""
+def join_trees(trees: Sequence[tuple[Hashable, list[dict[str, Any]]]], uids: Mapping[Any, str]) -> list[dict[str, Any]]:
+    """The frames' trees (each with the backend id of its frame element, None for the first) as one, as it is kept:
+    numbered anew, ignored nodes left out and what is in them lifted. `uids`: those of elements, by backend id."""
     inner = {owner: nodes for owner, nodes in trees if owner is not None}
     joined: list[dict[str, Any]] = []
 
@@ -118,7 +118,7 @@ def _joined(trees: list[tuple[int | None, list[dict[str, Any]]]], uids: dict[int
     return joined
 
 
-def _facts(node: dict[str, Any], uids: dict[int, str]) -> dict[str, Any]:
+def _facts(node: dict[str, Any], uids: Mapping[Any, str]) -> dict[str, Any]:
     facts = {name: node.get(name, {}).get("value", "") for name in ("role", "name")}
     for name in ("value", "description"):
         if name in node and node[name].get("value") not in (None, ""):

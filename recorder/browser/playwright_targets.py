@@ -84,6 +84,10 @@ class PlaywrightTargets:
         finally:
             await session.detach()
 
+    def tab_of(self, page: Page) -> Tab | None:
+        """The tab of a page; None while that is not known yet."""
+        return self._tabs.get(page)
+
     async def settle(self) -> None:
         """Wait for what is being armed."""
         await asyncio.gather(*self._tasks, return_exceptions=True)

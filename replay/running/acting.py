@@ -71,15 +71,17 @@ class ActionFailed(Exception):
 class Actor:
     """Acts in one page. `worlds`: where the capture script runs in it now; `uploads`: a folder for files that are
     uploaded, which must outlast the page; `patience`: seconds that an element may take to appear; `ahead`: type without
-    waiting for each letter, as none opens a dialog."""
+    waiting for each letter, as none opens a dialog; `finder`: how an element is found in those worlds."""
 
     def __init__(self, page: Page, worlds: Callable[[], Sequence[World]], uploads: Path, patience: float = 5.0, *,
-                 ahead: bool = False):
+                 ahead: bool = False,
+                 finder: Callable[[Sequence[World], Element], Awaitable[ElementMatch]] = find):
         self._page = page
         self._worlds = worlds
         self._uploads = uploads
         self._patience = patience
         self._ahead = ahead
+        self._finder = finder
         self._does: dict[str, Callable[[Mapping[str, Any], ElementMatch | None, Element | None], Awaitable[None]]] = {
             "click": self._click, "dblclick": self._click_twice, "hover": self._hover, "textInput": self._type,
             "change": self._change, "submit": self._submit, "scroll": self._scroll, "copy": self._copy,
@@ -118,7 +120,7 @@ class Actor:
         until = loop.time() + self._patience
         while True:
             try:
-                return await find(self._worlds(), element)
+                return await self._finder(self._worlds(), element)
             except (ElementNotFound, ProtocolError) as error:
                 if loop.time() > until:
                     raise ElementNotFound(str(error)) from None

@@ -112,5 +112,5 @@ globalThis.demotapeFind ??= (function () {
     return { score: best?.score ?? 0, next: next?.score ?? 0, by: best?.by ?? [], depth: demotape.frameGroup.path(window).length };
   }
 
-  return { find, take: () => bestElement };
+  return { find, take: () => bestElement, everyElement };
 })();

@@ -89,7 +89,7 @@ async def _query_world(world: World, wanted: str) -> dict[str, Any] | None:
     session, context = world
     try:
         description, handle = await asyncio.gather(
-            session.send("Runtime.evaluate", {"expression": f"{_source()}\ndemotapeFind.find({wanted})",
+            session.send("Runtime.evaluate", {"expression": f"{find_source()}\ndemotapeFind.find({wanted})",
                                               "contextId": context, "returnByValue": True}),
             session.send("Runtime.evaluate", {"expression": "demotapeFind.take()", "contextId": context}))
     except ProtocolError:  # the frame is gone
@@ -105,5 +105,6 @@ def _named(element: Element) -> str:
 
 
 @cache
-def _source() -> str:
+def find_source() -> str:
+    """Source of `demotapeFind`, for the capture script's world; there once, it does nothing again."""
     return (Path(__file__).parent / "find.js").read_text(encoding="utf-8")

@@ -1,18 +1,36 @@
-"""The meaning of an action string in a recorded state, and a demonstration that performs it there."""
+"""The meaning of an action string in a state, recorded or live, and a demonstration that performs it in a recorded one.
+"""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pipeline.export.model_input.set_of_marks import number_marks
 from pipeline.pages.targets import candidates, element_of
 from recorder.reader import Recording
 from schemas import InputError
-from schemas.types.recordings import Demonstration, Element, State
+from schemas.types.recordings import Demonstration, Element, State, TableRow
 
 from .action_forms import ParsedAction
 from .action_strings import parse
 
 _NO_PAGE_EFFECT = ("say", "wait")
 _SCREENS = 2 / 3  # of the viewport's height, that "down" scrolls, as in WebVoyager
+
+
+@dataclass(frozen=True)
+class VisibleElements:
+    """A state with the rows of its element table that can be seen. `element`: all that is known of an element by its
+    uid; it raises InputError for one that is not there."""
+
+    state: State
+    rows: Sequence[TableRow]
+    element: Callable[[str], Element]
+
+
+def of_recorded(recording: Recording, state: State) -> VisibleElements:
+    """The elements of a recorded state."""
+    return VisibleElements(state, candidates(recording, state), lambda uid: element_of(recording, state, uid))
 
 
 def with_action(demonstration: Demonstration, recording: Recording, number: int, text: str,
@@ -28,9 +46,10 @@ def with_action(demonstration: Demonstration, recording: Recording, number: int,
     state = instead["state"]
     if state is None:
         raise InputError(f"turn {number} has no state in which the action could be performed")
-    element = target_of(action, recording, state)
+    visible = of_recorded(recording, state)
+    element = target_of(action, visible)
     made = [instead | {"intent": action.intent, "element": element,
-                       "arguments": arguments_of(action, recording, state, element)}]
+                       "arguments": arguments_of(action, visible, element)}]
     if action.grammar == "webvoyager" and action.intent == "textInput":  # there, typing ends with Enter
         made.append(instead | {"id": f"{instead['id']}-enter", "intent": "press", "arguments": {"key": "Enter"},
                                "element": element})
@@ -38,32 +57,31 @@ def with_action(demonstration: Demonstration, recording: Recording, number: int,
     return demonstration | {"turns": [*turns[:number - 1], *made]}, after
 
 
-def target_of(action: ParsedAction, recording: Recording, state: State) -> Element | None:
+def target_of(action: ParsedAction, visible: VisibleElements) -> Element | None:
     """The element that an action is about; None where it has none. Raises InputError when there is no such element in
     sight, or several are described so."""
     if action.uid is not None:
-        return element_of(recording, state, action.uid)
+        return visible.element(action.uid)
     if action.number is not None:
-        rows = {row["uid"]: row for row in candidates(recording, state)}
-        marks = number_marks(rows, state["viewport"])
+        rows = {row["uid"]: row for row in visible.rows}
+        marks = number_marks(rows, visible.state["viewport"])
         uid = next((mark.uid for mark in marks if mark.number == action.number), None)
         if uid is None:
             raise InputError(f"unknown box {action.number}; boxes are numbered from 1 to {len(marks)}"
                              if marks else f"unknown box {action.number}; no visible element is interactive")
-        return element_of(recording, state, uid)
+        return visible.element(uid)
     if action.described is not None:
         kind, name = action.described
-        said = [row for row in candidates(recording, state)
-                if kind in (row["role"], row["tag"]) and row["name"] == name]
+        said = [row for row in visible.rows if kind in (row["role"], row["tag"]) and row["name"] == name]
         if len(said) != 1:
             raise InputError(f"{len(said) or 'no'} visible elements are a {kind[:40]} named {name[:80]!r}")
-        return element_of(recording, state, said[0]["uid"])
+        return visible.element(said[0]["uid"])
     return None
 
 
-def arguments_of(action: ParsedAction, recording: Recording, state: State, element: Element | None) -> dict[str, Any]:
+def arguments_of(action: ParsedAction, visible: VisibleElements, element: Element | None) -> dict[str, Any]:
     """The arguments of the intent, as a turn has them. Raises InputError where an element has no place."""
-    arguments = dict(action.arguments)
+    arguments, state = dict(action.arguments), visible.state
     match action.intent:
         case "click" | "dblclick" | "hover":
             return {"x": None, "y": None, "button": 0, "modifiers": []} | arguments
@@ -78,7 +96,7 @@ def arguments_of(action: ParsedAction, recording: Recording, state: State, eleme
         case "tabcreate" | "tabremove":
             return {"tab": state["tab"] + (action.intent == "tabcreate")} | arguments
         case "drag" if "to_uid" in arguments:
-            return {"from": _middle(element), "to": _middle(element_of(recording, state, arguments["to_uid"]))}
+            return {"from": _middle(element), "to": _middle(visible.element(arguments["to_uid"]))}
     return arguments
 
 

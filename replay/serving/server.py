@@ -36,10 +36,15 @@ class ReplayServer:
 
     `port` is its own once it runs. `spki`: by which a Chromium admits its certificates; `certificate`: the file of the
     authority, for other browsers. `missing` counts requests that were not recorded, by method and address.
+    `authority`: that of other servers, so that one browser admits all of them; `on_answer` is called for each request
+    with what it gets.
     """
 
-    def __init__(self, archive: Archive, port: int = 0):
+    def __init__(self, archive: Archive, port: int = 0, *, authority: Authority | None = None,
+                 on_answer: Callable[[Request, Answer], None] | None = None):
         self._wanted_port = port
+        self._shared_authority, self._on_answer = authority, on_answer
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.missing: dict[tuple[str, str], int] = {}
         self.serve(archive)
@@ -49,8 +54,10 @@ class ReplayServer:
         self._last_activity = time.monotonic()
 
     async def __aenter__(self) -> "ReplayServer":
-        self._folder = tempfile.TemporaryDirectory(prefix="demotape-replay-")
-        authority = await asyncio.to_thread(Authority, Path(self._folder.name))
+        authority = self._shared_authority
+        if authority is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="demotape-replay-")
+            authority = await asyncio.to_thread(Authority, Path(self._folder.name))
         self._authority, self.spki, self.certificate = authority, authority.spki, authority.certificate
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._wanted_port, limit=_HEADS)
         self.port: int = self._server.sockets[0].getsockname()[1]
@@ -61,7 +68,8 @@ class ReplayServer:
         for connection in list(self._connections):
             connection.cancel()
         await asyncio.gather(*self._connections, return_exceptions=True)
-        await asyncio.to_thread(self._folder.cleanup)
+        if self._folder:
+            await asyncio.to_thread(self._folder.cleanup)
 
     def serve(self, archive: Archive) -> None:
         """Serve another archive from now on, from its beginning."""
@@ -175,6 +183,8 @@ class ReplayServer:
                     self._active += 1
                 return
             answer = self.answer(request)
+            if self._on_answer:
+                self._on_answer(request, answer)
             if answer.cut or answer.stays_open:
                 await self._give_part(answer, connection, reader, writer)
                 return

@@ -2,15 +2,14 @@
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.browsergym import browsers_for, served
 from recorder import Recording
+from tests.support.own_environment import make_environment
 from tests.support.services.site import Site
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "environments"
@@ -86,21 +85,7 @@ def recorded(recording_browser):
 
 @pytest.fixture(scope="module")
 def python(tmp_path_factory):
-    """Of an environment with the packages, made by uv, which the setup has brought."""
-    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
-    if uv is None:
-        pytest.skip("uv is not installed")
-    folder = tmp_path_factory.mktemp("environment")
-    outside = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    index = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True,
-                           text=True, check=False).stdout.strip()
-    outside |= {"UV_DEFAULT_INDEX": index} if index else {}
-    for command in ([uv, "venv", "--quiet", "--python", sys.executable, folder],
-                    [uv, "pip", "install", "--quiet", "--python", folder / "bin" / "python",
-                     f"{EXAMPLES}[browsergym]"]):
-        done = subprocess.run(command, env=outside, capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-    return folder / "bin" / "python"
+    return make_environment(tmp_path_factory.mktemp("environment"), f"{EXAMPLES}[browsergym]")
 
 
 @pytest.mark.parametrize("program, wanted", [

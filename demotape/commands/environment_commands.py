@@ -1,0 +1,127 @@
+"""The commands that serve recorded tasks to trainers and agents."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from schemas import InputError
+
+from .terminal import PATH, complain, console
+
+if TYPE_CHECKING:
+    from replay.agents.pool import EnvironmentPool
+    from replay.agents.tasks import TaskSet
+
+_LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+_OBSERVATIONS = ("axtree", "screenshot", "dom", "marks")
+
+
+@click.group("env")
+def environments() -> None:
+    """Serve recorded tasks as environments to trainers."""
+
+
+def _task_options(command):
+    """Options of all commands that serve tasks."""
+    for option in reversed((
+            click.argument("recordings", nargs=-1, required=True, type=PATH),
+            click.option("--splits-of", metavar="EXPORT", type=PATH, help="Folder of an export whose splits are used.  "
+                                                                          "[default: all tasks are in train]"),
+            click.option("--observe", multiple=True, type=click.Choice(_OBSERVATIONS), default=("axtree",),
+                         show_default=True, help="Content of observations; can be repeated."),
+            click.option("--max-steps", type=click.IntRange(min=1), default=100, show_default=True,
+                         help="Number of actions after which an attempt ends."),
+            click.option("--record", type=click.Choice(("none", "actions", "full")), default="none", show_default=True,
+                         help="What is recorded of each attempt; actions: without video and with pictures only when "
+                              "they are observed."),
+            click.option("--runs", type=PATH, help="Folder for the recordings of the attempts."),
+            click.option("--window", is_flag=True, help="Show the browser's windows."))):
+        command = option(command)
+    return command
+
+
+@environments.command("serve")
+@_task_options
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 selects a free "
+                                                                                             "port.")
+@click.option("--sessions", type=click.IntRange(1, 256), default=16, show_default=True, help="Number of attempts that "
+                                                                                             "run in parallel.")
+@click.option("--rewards", type=click.Choice(("success", "checks")), default="success", show_default=True,
+              help="success: 1 when the task is done; checks: by the share of outcome checks that pass.")
+def serve(recordings: tuple[Path, ...], splits_of: Path | None, observe: tuple[str, ...], max_steps: int, record: str,
+          runs: Path | None, window: bool, host: str, port: int, sessions: int, rewards: str) -> None:
+    """Serve the tasks of RECORDINGS as an OpenEnv environment, until Ctrl-C.
+
+    Each recording must be replayable and have outcome checks. Tasks are chosen with reset(split, index); attempts
+    share one browser, but no data. Needs the extra openenv.
+    """
+    import asyncio
+
+    from pipeline import extras
+
+    extras.require("openenv")
+    tasks = _tasks(recordings, splits_of)
+    pool = _pool(sessions, record, runs, window)
+    asyncio.run(_serve(tasks, pool, host, port, {"observe": observe, "max_steps": max_steps, "sessions": sessions,
+                                                 "partial": rewards == "checks"}))
+
+
+async def _serve(tasks: "TaskSet", pool: "EnvironmentPool", host: str, port: int, options: dict[str, Any]) -> None:
+    import socket
+
+    import uvicorn
+
+    from demotape.trainers.openenv_app import make_app
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((host, port))
+        except OSError as error:
+            raise InputError(f"port {port} of {host} cannot be used ({error.strerror}); choose another with --port"
+                             ) from None
+        loopback = host in _LOOPBACK_HOSTS
+        if not loopback:
+            complain("network", f"anyone who reaches {host} can use these recordings")
+        async with pool:
+            app = make_app(tasks, pool, loopback=loopback, **options)
+            server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+            address = f"[{host}]" if ":" in host else host
+            console.print(f"OpenEnv: http://{address}:{listener.getsockname()[1]}", soft_wrap=True)
+            console.print(f"Tasks: {len(tasks.tasks())} (splits: {', '.join(tasks.splits)})")
+            await server.serve(sockets=[listener])
+
+
+def _pool(size: int, record: str, runs: Path | None, window: bool) -> "EnvironmentPool":
+    """The pool that attempts run in. Raises InputError for --record without --runs."""
+    from replay.agents.pool import EnvironmentPool
+
+    if record != "none" and runs is None:
+        raise InputError("--record needs a folder for the recordings; pass --runs")
+    level: Any = record
+    return EnvironmentPool(size, headless=not window, record=level, runs=runs and runs.resolve())
+
+
+def _tasks(recordings: tuple[Path, ...], splits_of: Path | None) -> "TaskSet":
+    """The tasks of recordings, with the splits of an export. Raises InputError for the first that is none."""
+    from replay.agents.tasks import TaskSet, read_task
+
+    splits = _splits(splits_of) if splits_of else {}
+    tasks = [read_task(path, splits.get(path.resolve().name, "train")) for path in recordings]
+    if splits_of and not splits.keys() & {task.id for task in tasks}:
+        raise InputError(f"{splits_of}: none of these recordings is in this export")
+    return TaskSet(tasks)
+
+
+def _splits(export: Path) -> dict[str, str]:
+    """The split of each demonstration of an export, by id."""
+    from pipeline.export.assigning import splits_of
+    from pipeline.export.releases import NoExport, read_export
+
+    try:
+        return splits_of(read_export(export))
+    except NoExport:
+        raise InputError(f"{export}: is no export") from None

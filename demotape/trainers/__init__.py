@@ -1,0 +1,1 @@
+"""Recorded tasks in the interfaces of trainers; each module needs an extra."""

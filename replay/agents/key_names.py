@@ -1,0 +1,14 @@
+"""Names of keys in xdotool, pyautogui and OpenAI's computer tool, lower-case, with Playwright's."""
+
+KEYS_BY_NAME = {
+    "return": "Enter", "enter": "Enter", "kp_enter": "Enter", "tab": "Tab", "space": "Space", "escape": "Escape",
+    "esc": "Escape", "backspace": "Backspace", "delete": "Delete", "del": "Delete", "insert": "Insert",
+    "home": "Home", "end": "End", "page_up": "PageUp", "pageup": "PageUp", "prior": "PageUp",
+    "page_down": "PageDown", "pagedown": "PageDown", "next": "PageDown", "up": "ArrowUp", "down": "ArrowDown",
+    "left": "ArrowLeft", "right": "ArrowRight", "arrowup": "ArrowUp", "arrowdown": "ArrowDown",
+    "arrowleft": "ArrowLeft", "arrowright": "ArrowRight", "ctrl": "Control", "control": "Control",
+    "ctrl_l": "Control", "control_l": "Control", "alt": "Alt", "alt_l": "Alt", "option": "Alt", "shift": "Shift",
+    "shift_l": "Shift", "super": "Meta", "super_l": "Meta", "meta": "Meta", "cmd": "Meta", "command": "Meta",
+    "win": "Meta", "minus": "-", "plus": "+", "slash": "/", "period": ".", "comma": ",",
+    **{f"f{number}": f"F{number}" for number in range(1, 13)},
+}

@@ -1,0 +1,28 @@
+"""Python environments of their own, made by uv, for libraries that do not go together with the project's."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+_INSTALL_TIMEOUT_S = 300
+
+
+def make_environment(folder: Path, *requirements: str) -> Path:
+    """The Python of a new environment in a folder, with these packages; skips the test where there is no uv."""
+    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    if uv is None:
+        pytest.skip("uv is not installed")
+    outside = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    index = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True,
+                           text=True, check=False).stdout.strip()
+    outside |= {"UV_DEFAULT_INDEX": index} if index else {}
+    python = folder / "bin" / "python"
+    for command in ([uv, "venv", "--quiet", "--python", sys.executable, folder],
+                    [uv, "pip", "install", "--quiet", "--python", python, *requirements]):
+        done = subprocess.run(command, env=outside, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S)
+        assert done.returncode == 0, done.stderr
+    return python
