@@ -130,7 +130,7 @@ class Episode:
 
     async def begin(self) -> Observation:
         """Open the start page; returns the first observation."""
-        page = await self.context.new_page()
+        page = self._pages[0] if self._pages else await self.context.new_page()
         with suppress(PlaywrightError):  # it takes long, or was not recorded: the agent sees that
             await page.goto(self.task.start_url, wait_until="load", timeout=_LOAD_TIMEOUT_S * 1000)
         await self._settle()

@@ -5,21 +5,20 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Collection
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from playwright.async_api import Browser, BrowserContext, async_playwright
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
 
 from pipeline.outcomes.evidence import Request
-from recorder.browser import launch
-from replay.running.offline import context_options, give_cookies, give_storage, without_location
-from replay.serving.certificates import Authority
-from replay.serving.server import ReplayServer
+from replay.archive.exchanges import Request as ServedRequest
+from replay.running.offline import give_cookies, give_storage
+from replay.serving.answering import Answer
 from schemas import DemotapeError, InputError
-from schemas.chromium import NO_DATAGRAMS
 
+from .browser_contexts import BrowserContexts, PreparedContext
 from .episode import Episode, Observation, Scoring, States
 from .live_evidence import MAX_REQUESTS, LiveScoring, kinds, served
 from .live_states import LiveStates
@@ -27,7 +26,7 @@ from .recorded_run import RecordedRun
 from .tasks import RecordedTask
 
 Level = Literal["none", "actions", "full"]
-_CLOSE_TIMEOUT_S = 10.0  # for a context to close; a browser that hangs is replaced
+_CLOSE_TIMEOUT_S = 60.0  # for an attempt to end; a browser that hangs is replaced
 
 
 class EnvironmentPool:
@@ -38,36 +37,34 @@ class EnvironmentPool:
     replaced (`replaced` counts them); the attempts in it fail. `record`: what is kept of each attempt, as a recording
     `TASK-NUMBER` in the folder `runs`: nothing, its actions and states, or also its pictures and video. Tasks with
     expressions in their checks are recorded in any case, as those need a recording. `agent`: its name and version, for
-    the recordings.
+    the recordings. `warm`: contexts that are prepared in advance for each size and language of browser.
     """
 
     def __init__(self, size: int = 16, *, headless: bool = True, record: Level = "none", runs: Path | None = None,
-                 agent: str = ""):
+                 agent: str = "", warm: int = 1):
         if record != "none" and runs is None:
             raise InputError("runs: recording needs a folder")
         self._record, self._runs, self._agent = record, runs, agent
+        self._headless, self._warm = headless, warm
         self._numbers: Counter[str] = Counter()
         self._free = asyncio.Semaphore(size)
-        self._headless = headless
         self._stack = AsyncExitStack()
-        self._browser: Browser | None = None
-        self._launching = asyncio.Lock()
         self._open: set[Episode] = set()
-        self.replaced = 0
+        self._closing: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> "EnvironmentPool":
-        self._playwright = await self._stack.enter_async_context(async_playwright())
+        playwright = await self._stack.enter_async_context(async_playwright())
         folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="demotape-environments-",
                                                                             ignore_cleanup_errors=True)))
-        self._folder = folder
-        self._authority = await asyncio.to_thread(Authority, folder)
+        self._contexts = await asyncio.to_thread(BrowserContexts, playwright, folder, headless=self._headless,
+                                                 warm=self._warm)
         return self
 
     async def __aexit__(self, *_: object) -> None:
         for episode in list(self._open):
             await self.close(episode)
-        if self._browser:
-            await self._browser.close()
+        await asyncio.gather(*self._closing)
+        await self._contexts.close()
         await self._stack.aclose()
 
     @property
@@ -75,93 +72,78 @@ class EnvironmentPool:
         """Attempts that have not been closed."""
         return len(self._open)
 
+    @property
+    def replaced(self) -> int:
+        """How often the browser has been started anew."""
+        return self._contexts.replaced
+
     async def begin(self, task: RecordedTask, observe: Collection[str] = ("axtree",), max_steps: int = 100
                     ) -> tuple[Episode, Observation]:
         """Begin an attempt once fewer than `size` are open; close it with `close`. Raises InputError for a recording
         whose network cannot be read, DemotapeError when no browser can be started."""
         await self._free.acquire()
-        stack = AsyncExitStack()
-        stack.callback(self._free.release)
-        try:
-            episode = await self._opened(task, observe, max_steps, stack)
-            return episode, await episode.begin()
-        except PlaywrightError as error:
-            await stack.aclose()
-            raise DemotapeError(f"{task.id}: the attempt cannot begin ({str(error).splitlines()[0][:200]})") from None
-        except BaseException:
-            await stack.aclose()
-            raise
+        async with AsyncExitStack() as begun, AsyncExitStack() as stack:
+            begun.callback(self._free.release)
+            try:
+                episode = await self._opened(task, observe, max_steps, stack)
+                observation = await episode.begin()
+            except PlaywrightError as error:
+                reason = str(error).splitlines()[0][:200]
+                raise DemotapeError(f"{task.id}: the attempt cannot begin ({reason})") from None
+            episode.stack = stack.pop_all()
+            begun.pop_all()
+        self._open.add(episode)
+        return episode, observation
 
     async def close(self, episode: Episode) -> None:
-        """End an attempt; again, it does nothing."""
+        """End an attempt; again, it does nothing. One that is not recorded ends in the background."""
+        if episode not in self._open:
+            return
         self._open.discard(episode)
+        self._free.release()
+        work = asyncio.ensure_future(self._close(episode))
+        self._closing.add(work)
+        work.add_done_callback(self._closing.discard)
+        if self._record != "none":
+            await work
+
+    async def _close(self, episode: Episode) -> None:
         try:
             async with asyncio.timeout(_CLOSE_TIMEOUT_S):
                 await episode.close()
         except TimeoutError:
-            await self._replace_browser()
+            await self._contexts.close_browser()
 
     async def _opened(self, task: RecordedTask, observe: Collection[str], max_steps: int, stack: AsyncExitStack
                       ) -> Episode:
+        archive = await asyncio.to_thread(lambda: task.archive)
+        prepared = await self._contexts.take(task)
+        stack.push_async_callback(prepared.close)
         requests: list[Request] = []
         began = time.monotonic()
-        archive = await asyncio.to_thread(lambda: task.archive)
-        server = await stack.enter_async_context(ReplayServer(
-            archive, authority=self._authority,
-            on_answer=lambda request, answer: requests.append(served(request, answer, time.monotonic() - began))
-            if len(requests) < MAX_REQUESTS else None))
-        context = await self._context(await self._running_browser(), task, server)
-        stack.push_async_callback(_close_context, context)
-        await give_storage(context, task.recording)
-        await give_cookies(context, task.recording)
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(dir=self._folder, ignore_cleanup_errors=True)))
-        states, scoring = await self._observers(task, context, requests, folder, stack)
-        episode = Episode(task, context, server, states, scoring, folder, observe, max_steps, stack)
-        self._open.add(episode)
-        return episode
 
-    async def _observers(self, task: RecordedTask, context: BrowserContext, requests: list[Request], folder: Path,
+        def keep_request(request: ServedRequest, answer: Answer) -> None:
+            if len(requests) < MAX_REQUESTS:
+                requests.append(served(request, answer, time.monotonic() - began))
+
+        prepared.server.serve(archive)
+        prepared.server.on_answer = keep_request
+        await give_storage(prepared.context, task.recording)
+        await give_cookies(prepared.context, task.recording)
+        states, scoring = await self._observers(task, prepared, requests, stack)
+        return Episode(task, prepared.context, prepared.server, states, scoring, prepared.folder, observe, max_steps)
+
+    async def _observers(self, task: RecordedTask, prepared: PreparedContext, requests: list[Request],
                          stack: AsyncExitStack) -> tuple[States, Scoring]:
         """What reads and scores an attempt."""
         if self._record == "none" and "script" not in kinds(task.outcome):
-            states = LiveStates(context)
+            states = LiveStates(prepared.context)
             await states.begin()
             return states, LiveScoring(task, requests)
         self._numbers[task.id] += 1
-        run = folder / "run" if self._record == "none" or self._runs is None else \
+        run = prepared.folder / "run" if self._record == "none" or self._runs is None else \
             self._runs / f"{task.id}-{self._numbers[task.id]}"
-        recorded = RecordedRun(task, context, run, stills=self._record != "full", agent=self._agent)
+        recorded = RecordedRun(task, prepared.context, run, stills=self._record != "full", agent=self._agent)
         await recorded.begin()
         stack.push_async_callback(recorded.end)
         return recorded, recorded
-
-    async def _context(self, browser: Browser, task: RecordedTask, server: ReplayServer) -> BrowserContext:
-        options: dict[str, Any] = context_options(task.recording, task.first) | {
-            "proxy": {"server": f"http://127.0.0.1:{server.port}", "bypass": "<-loopback>"}}
-        try:
-            return await browser.new_context(**options)
-        except PlaywrightError:  # a time zone or language that this browser does not know
-            return await browser.new_context(**without_location(options))
-
-    async def _running_browser(self) -> Browser:
-        async with self._launching:
-            if self._browser is None or not self._browser.is_connected():
-                self.replaced += self._browser is not None
-                self._browser = await launch(self._playwright, headless=self._headless, arguments=[
-                    f"--ignore-certificate-errors-spki-list={self._authority.spki}",
-                    "--proxy-server=http://127.0.0.1:9",  # contexts name their own; nothing goes anywhere without one
-                    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1", *NO_DATAGRAMS, "--no-pings",
-                    "--dns-prefetch-disable"])
-            return self._browser
-
-    async def _replace_browser(self) -> None:
-        browser = self._browser
-        if browser:
-            with suppress(PlaywrightError, TimeoutError):
-                async with asyncio.timeout(_CLOSE_TIMEOUT_S):
-                    await browser.close()
-
-
-async def _close_context(context: BrowserContext) -> None:
-    with suppress(PlaywrightError):  # its browser has gone
-        await context.close()

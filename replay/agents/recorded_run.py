@@ -35,6 +35,8 @@ class RecordedRun:
 
     async def begin(self) -> None:
         """Attach the recorder."""
+        for page in self._context.pages:
+            self._on_page(page)
         self._context.on("page", self._on_page)
         await self._recorder.__aenter__()
 

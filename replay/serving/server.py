@@ -40,10 +40,10 @@ class ReplayServer:
     with what it gets.
     """
 
-    def __init__(self, archive: Archive, port: int = 0, *, authority: Authority | None = None,
-                 on_answer: Callable[[Request, Answer], None] | None = None):
+    def __init__(self, archive: Archive, port: int = 0, *, authority: Authority | None = None):
         self._wanted_port = port
-        self._shared_authority, self._on_answer = authority, on_answer
+        self._shared_authority = authority
+        self.on_answer: Callable[[Request, Answer], None] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self.missing: dict[tuple[str, str], int] = {}
@@ -183,8 +183,8 @@ class ReplayServer:
                     self._active += 1
                 return
             answer = self.answer(request)
-            if self._on_answer:
-                self._on_answer(request, answer)
+            if self.on_answer:
+                self.on_answer(request, answer)
             if answer.cut or answer.stays_open:
                 await self._give_part(answer, connection, reader, writer)
                 return

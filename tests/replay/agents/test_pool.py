@@ -125,7 +125,7 @@ def test_attempts_share_nothing_and_end_by_themselves(task):
 def test_a_crashed_browser_is_replaced(task):
     async def work(pool):
         episode, _ = await pool.begin(task)
-        await pool._browser.close()
+        await episode.context.browser.close()
         step = await episode.step("noop()")
         assert step.score is not None or step.observation.url == "" or step.observation.error
         await pool.close(episode)
