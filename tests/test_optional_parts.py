@@ -156,6 +156,7 @@ COMMANDS = {
     "demo": ("demo", "--out", "{}/demo"),
     "encoder": ("ranker", "train", "{}", "--output", "{}/ranker", "--encoder", "model"),
     "hub": ("push", str(DATA / "v1" / "export"), "hf://owner/name"),
+    "mcp": ("env", "mcp", "{}/kept"),
     "names": (*EXPORT, "--names"),
     "ocr": (*EXPORT, "--ocr"),
     "openenv": ("env", "serve", "{}/kept"),

@@ -22,12 +22,9 @@ def environments() -> None:
     """Serve recorded tasks as environments to trainers."""
 
 
-def _task_options(command):
+def _attempt_options(command):
     """Options of all commands that serve tasks."""
     for option in reversed((
-            click.argument("recordings", nargs=-1, required=True, type=PATH),
-            click.option("--splits-of", metavar="EXPORT", type=PATH, help="Folder of an export whose splits are used.  "
-                                                                          "[default: all tasks are in train]"),
             click.option("--observe", multiple=True, type=click.Choice(_OBSERVATIONS), default=("axtree",),
                          show_default=True, help="Content of observations; can be repeated."),
             click.option("--max-steps", type=click.IntRange(min=1), default=100, show_default=True,
@@ -42,7 +39,10 @@ def _task_options(command):
 
 
 @environments.command("serve")
-@_task_options
+@click.argument("recordings", nargs=-1, required=True, type=PATH)
+@click.option("--splits-of", metavar="EXPORT", type=PATH, help="Folder of an export whose splits are used.  "
+                                                              "[default: all tasks are in train]")
+@_attempt_options
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 selects a free "
                                                                                              "port.")
@@ -93,6 +93,27 @@ async def _serve(tasks: "TaskSet", pool: "EnvironmentPool", host: str, port: int
             console.print(f"OpenEnv: http://{address}:{listener.getsockname()[1]}", soft_wrap=True)
             console.print(f"Tasks: {len(tasks.tasks())} (splits: {', '.join(tasks.splits)})")
             await server.serve(sockets=[listener])
+
+
+@environments.command("mcp")
+@click.argument("recording", type=PATH)
+@_attempt_options
+@click.option("--results", type=PATH, help="JSON file for the score of the attempt.")
+def mcp(recording: Path, observe: tuple[str, ...], max_steps: int, record: str, runs: Path | None, window: bool,
+        results: Path | None) -> None:
+    """Serve the task of a RECORDING as an MCP server on standard input and output.
+
+    Its tools describe the task, show the page, act and finish. The agent does not see the score, which is in the file
+    of --results. Needs the extra mcp.
+    """
+    from pipeline import extras
+    from replay.agents.tasks import read_task
+
+    extras.require("mcp")
+    from demotape.trainers.mcp_server import serve_stdio
+
+    serve_stdio(read_task(recording), _pool(1, record, runs, window), observe=observe, max_steps=max_steps,
+                results=results)
 
 
 def _pool(size: int, record: str, runs: Path | None, window: bool) -> "EnvironmentPool":

@@ -1,4 +1,4 @@
-"""Browser contexts for attempts, each with a proxy of its own, in one browser; some are prepared in advance."""
+"""Browser contexts for attempts in one browser, each with a separate proxy; some are prepared in advance."""
 
 import asyncio
 import json
