@@ -3,14 +3,16 @@
 import asyncio
 import importlib
 import inspect
+import math
 import os
+import shutil
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +45,17 @@ class Task:
     cdp_websocket: str
 
 
-# Does a task, and returns what it answers; it may be a coroutine function.
+# Does a task, and returns what it answers, or a dictionary with that as `answer` and any of REPORTED; it may be a
+# coroutine function.
 Agent = Callable[[Task], Any]
+REPORTED: Mapping[str, type | tuple[type, ...]] = {
+    "model": str, "steps": int, "input_tokens": int, "output_tokens": int, "cost": (int, float)}
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of an agent on a task. `score`: None where it was not decided; `reason`: why it is not 1."""
+    """The result of an agent on a task. `score`: None where it was not decided; `reason`: why it is not 1; `attempt`:
+    from 1; `reported`: what the agent says of itself, see REPORTED."""
 
     recording: str
     site: str
@@ -59,6 +65,9 @@ class Run:
     reason: str = ""
     missing: int = 0
     difficulty: str = ""
+    agent: str = ""
+    attempt: int = 1
+    reported: dict[str, Any] = field(default_factory=dict)
 
 
 def agent_named(name: str) -> Agent | None:
@@ -93,23 +102,33 @@ def outcome_of(recording: Recording) -> Outcome:
 
 
 def run_all(name: str, recordings: Sequence[Path], runs: Path, jobs: int, seconds: float,
-            scheduler: str | None = None) -> Iterator[Run]:
-    """Run an agent on recordings, each in a folder of its own below `runs`, several at once in processes or on a Dask
-    cluster; what came of each, in order. One that fails stops no other. `seconds`: that an agent has for a task.
+            scheduler: str | None = None, *, repeat: int = 1, finished: Collection[tuple[str, int]] = ()
+            ) -> Iterator[Run]:
+    """Run an agent on recordings, `repeat` times on each, in a folder of its own below `runs` for each, several at once
+    in processes or on a Dask cluster; the results, in order. One that fails stops no other. `seconds`: that an agent
+    has for a task; `finished`: names of recordings with the number of an attempt, which are left out.
 
     Raises what `cluster.connect` does.
     """
-    arguments = [(name, path, runs / path.resolve().name, seconds) for path in recordings]
+    attempts = [(path, number) for number in range(1, repeat + 1) for path in recordings
+                if (path.resolve().name, number) not in finished]
     with unlimited_executor(jobs, scheduler) as chosen:
-        futures = [chosen.submit(_run_one, *run_arguments) for run_arguments in arguments]
-        for path, future in zip(recordings, futures, strict=True):
+        futures = [chosen.submit(_run_one, name, path, attempt_folder(runs, path, number), seconds)
+                   for path, number in attempts]
+        for (path, number), future in zip(attempts, futures, strict=True):
             try:
                 run = future.result()
             except WorkLost as error:
-                run = Run(path.name, "", None, None, 0.0, f"{path}: {error}")
+                run = Run(path.resolve().name, "", None, None, 0.0, f"{path}: {error}")
             except (DemotapeError, BrokenExecutor) as error:
-                run = Run(path.name, "", None, None, 0.0, str(error) or "its process died")
-            yield run
+                run = Run(path.resolve().name, "", None, None, 0.0, str(error) or "its process died")
+            yield replace(run, agent=name, attempt=number)
+
+
+def attempt_folder(runs: Path, recording: Path, number: int) -> Path:
+    """The folder of an attempt's recording: the first one has the recording's name."""
+    name = recording.resolve().name
+    return runs / (name if number == 1 else f"{name}-{number}")
 
 
 def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
@@ -120,15 +139,20 @@ def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
         outcome = outcome_of(recording)
         difficulty = outcome.get("difficulty", "")
         site = split_address(start_of(recording)[0]).netloc.rpartition("@")[2]
-        value, reached, reason, missing = asyncio.run(
+        shutil.rmtree(runs, ignore_errors=True)  # of an attempt that was broken off
+        value, reached, reason, missing, reported = asyncio.run(
             _recorded(recording, outcome, runs) if name == RECORDED else
             _acted(name, recording, outcome, runs, seconds))
     except DemotapeError as error:
-        return Run(path.name, site, None, None, round(time.monotonic() - began, 1), str(error), 0, difficulty)
-    return Run(path.name, site, value, reached, round(time.monotonic() - began, 1), reason, missing, difficulty)
+        return Run(path.resolve().name, site, None, None, round(time.monotonic() - began, 1), str(error), 0, difficulty)
+    return Run(path.resolve().name, site, value, reached, round(time.monotonic() - began, 1), reason, missing, difficulty,
+               reported=reported)
 
 
-async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple[float | None, float | None, str, int]:
+Scored = tuple[float | None, float | None, str, int, dict[str, Any]]  # score, reached, reason, missing, reported
+
+
+async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> Scored:
     """What the recorded person did, done again."""
     demonstration = await asyncio.to_thread(refreshed, recording.layout.root)
     result = await running.run(recording, demonstration, runs / "run-1", replayable=True)
@@ -137,11 +161,10 @@ async def _recorded(recording: Recording, outcome: Outcome, runs: Path) -> tuple
                    if turn["type"] == "chat" and turn["speaker"] == "navigator" and not turn["dropped"]), "")
     keep_checks(outcome, runs / "run-1")
     score = await asyncio.to_thread(scored, outcome, runs / "run-1", spoken_answer(answer, outcome))
-    return *_score_columns(score, failed), sum(result.missing.values())
+    return *_score_columns(score, failed), sum(result.missing.values()), {}
 
 
-async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float
-                 ) -> tuple[float | None, float | None, str, int]:
+async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, seconds: float) -> Scored:
     agent = agent_named(name)
     try:
         async with asyncio.timeout(seconds + _OVERHEAD_S):
@@ -152,23 +175,37 @@ async def _acted(name: str, recording: Recording, outcome: Outcome, runs: Path, 
                             "this number of parallel tasks") from None
 
 
-async def attempt(agent: Agent | None, environment: Environment, seconds: float
-                  ) -> tuple[float | None, float | None, str, int]:
-    """One run of an agent, none does nothing: its score, the share of checkpoints, why the score is not 1, and how many
-    requests were not recorded."""
-    answer, failed = "", ""
+async def attempt(agent: Agent | None, environment: Environment, seconds: float) -> Scored:
+    """One run of an agent, none does nothing: its score, the share of checkpoints, why the score is not 1, how many
+    requests were not recorded, and what the agent reports of itself."""
+    answer, failed, reported = "", "", dict[str, Any]()
     await environment.reset()
     if agent:
         task = Task(environment.goal, environment.start_url, environment.said, environment.cdp,
                     environment.cdp_websocket)
         try:
             async with asyncio.timeout(seconds):
-                answer = str(await _called(agent, task) or "")
+                answer, reported = _answer_and_report(await _called(agent, task))
         except TimeoutError:
             failed = f"the agent took longer than {seconds:g} s"
         except Exception as error:  # it is somebody else's
             failed = f"the agent failed: {type(error).__name__}: {str(error)[:200]}"
-    return *_score_columns(await environment.score(answer), failed), sum(environment.missing.values())
+    return *_score_columns(await environment.score(answer), failed), sum(environment.missing.values()), reported
+
+
+def _answer_and_report(returned: Any) -> tuple[str, dict[str, Any]]:
+    """What an agent answers, and what it reports. Raises InputError, naming the field, for what is neither."""
+    if not isinstance(returned, Mapping):
+        return str(returned or ""), {}
+    if unknown := [str(name) for name in returned if name != "answer" and name not in REPORTED]:
+        raise InputError(f"field {unknown[0][:40]}: unknown; an agent may return answer, {', '.join(REPORTED)}")
+    for name, kind in REPORTED.items():
+        value = returned.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kind)
+                                  or (isinstance(value, int | float) and not 0 <= value < math.inf)):
+            raise InputError(f"field {name}: {value!r:.40} is not valid")
+    reported = {name: returned[name] for name in REPORTED if returned.get(name) is not None}
+    return str(returned.get("answer") or ""), reported
 
 
 async def _called(agent: Agent, task: Task) -> Any:

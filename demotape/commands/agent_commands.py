@@ -15,6 +15,8 @@ from .terminal import PATH, console, printable, progress
 if TYPE_CHECKING:
     from demotape.agents import Run
 
+RESULTS = "results.jsonl"
+
 
 @click.group()
 def agents() -> None:
@@ -24,16 +26,18 @@ def agents() -> None:
 @agents.command("run")
 @click.argument("agent")
 @click.argument("recordings", nargs=-1, required=True, type=PATH)
-@click.option("--runs", type=PATH, required=True, help="Folder for the recordings of the runs; it must not exist.")
+@click.option("--runs", type=PATH, required=True, help="Folder for the recordings of the runs and results.jsonl; one "
+                                                       "of an interrupted command is continued.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of tasks that run in "
                                                                                        "parallel.")
 @click.option("--scheduler", metavar="ADDRESS", help="Use a Dask cluster whose workers have the same folders, a "
                                                      "Chromium and the agent.")
 @click.option("--seconds", type=click.FloatRange(min=0, min_open=True), default=300.0, show_default=True,
               help="Time limit of a task.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one per task.")
+@click.option("--repeat", type=click.IntRange(min=1), default=1, show_default=True, help="Number of runs of each task.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON lines, one per run.")
 def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, scheduler: str | None, seconds: float,
-        as_json: bool) -> None:
+        repeat: int, as_json: bool) -> None:
     """Run an AGENT on the tasks of RECORDINGS and score it by their outcome checks.
 
     AGENT is MODULE:FUNCTION, `recorded` (the recorded person) or `idle` (does nothing). The function receives the
@@ -43,12 +47,13 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
     from demotape.agents import agent_named, run_all
 
     agent_named(agent)
-    if runs.exists():
-        raise InputError(f"{runs}: already exists; choose another folder with --runs")
-    runs_done: list[Run] = []
-    with progress("Running", len(recordings)) as step:
-        for agent_run in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler):
+    runs_done = _finished(runs, agent)
+    finished = {(agent_run.recording, agent_run.attempt) for agent_run in runs_done}
+    with progress("Running", len(recordings) * repeat) as step:
+        for agent_run in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler, repeat=repeat,
+                                 finished=finished):
             runs_done.append(agent_run)
+            _append(runs / RESULTS, agent_run)
             step(agent_run.recording)
             if as_json:
                 click.echo(json.dumps(asdict(agent_run)))
@@ -62,13 +67,57 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
         raise DemotapeError(f"{undecided} of {len(runs_done)} tasks could not be scored")
 
 
+def _finished(runs: Path, agent: str) -> list["Run"]:
+    """Results of an earlier command with the same folder. Raises InputError for a folder of something else, or of
+    another agent."""
+    from demotape.agents import Run
+
+    if not runs.exists():
+        return []
+    if not (runs / RESULTS).exists():
+        raise InputError(f"{runs}: already exists and has no {RESULTS}; choose another folder with --runs")
+    results = []
+    for number, line in enumerate((runs / RESULTS).read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            results.append(Run(**json.loads(line)))
+        except (ValueError, TypeError):
+            raise InputError(f"{runs / RESULTS}: line {number} is not a result; delete it to repeat its run") from None
+    if other := next((result.agent for result in results if result.agent != agent), None):
+        raise InputError(f"{runs}: contains runs of {other}; choose another folder with --runs")
+    return [result for result in results if result.score is not None]
+
+
+def _append(path: Path, agent_run: "Run") -> None:
+    """Add a result to a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(agent_run)) + "\n")
+
+
 def _print_table(runs: list["Run"]) -> None:
-    """Success by site, by difficulty where that is told, and in all."""
+    """Success by site, by difficulty where that is known, and in all; with repeated runs, also the standard error of
+    the success rate over tasks (clustered by task: Miller 2024, "Adding error bars to evals")."""
     for grouping in (lambda agent_run: agent_run.site or "?", lambda agent_run: agent_run.difficulty,
                      lambda agent_run: "all"):
-        scores = defaultdict(list)
+        groups: dict[str, list[Run]] = defaultdict(list)
         for agent_run in runs:
-            scores[grouping(agent_run)].append(agent_run.score or 0.0)
-        for name, of_it in sorted(scores.items()):
+            groups[grouping(agent_run)].append(agent_run)
+        for name, members in sorted(groups.items()):
             if name:
-                console.print(f"{printable(name):40} {sum(of_it):g} of {len(of_it)}")
+                console.print(f"{printable(name):40} {sum(member.score or 0.0 for member in members):g} of "
+                              f"{len(members)}{_error_bar(members)}")
+    for name in ("input_tokens", "output_tokens", "cost"):
+        if total := sum(agent_run.reported.get(name, 0) for agent_run in runs):
+            console.print(f"{name.replace('_', ' '):40} {total:g}")
+
+
+def _error_bar(runs: list["Run"]) -> str:
+    """The success rate with its standard error, where a task was run more than once."""
+    by_task: dict[str, list[float]] = defaultdict(list)
+    for agent_run in runs:
+        by_task[agent_run.recording].append(agent_run.score or 0.0)
+    if all(len(scores) == 1 for scores in by_task.values()):
+        return ""
+    rate = sum(agent_run.score or 0.0 for agent_run in runs) / len(runs)
+    squares = sum(sum(score - rate for score in scores) ** 2 for scores in by_task.values())
+    return f"  {rate:.2f} ± {squares ** 0.5 / len(runs):.2f}"

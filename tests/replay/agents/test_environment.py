@@ -62,6 +62,14 @@ def breaks(task):
     raise ValueError("out of ideas")
 
 
+def reports(task):
+    return {"answer": "Done", "model": "scripted", "steps": 3, "input_tokens": 100, "output_tokens": 7, "cost": 0.5}
+
+
+def misreports(task):
+    return {"answer": "Done", "price": 1}
+
+
 def sleeps(task):
     time.sleep(3600)
 
@@ -135,17 +143,39 @@ def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):
     assert done.stdout.splitlines()[-2].startswith("easy ")
 
 
+def test_runs_are_repeated_continued_and_kept_in_a_file(recorded, agents):
+    results = agents.folder / "several" / "results.jsonl"
+    done, runs = agents("idle", "several", recorded, "--repeat", 2)
+    assert done.returncode == 0 and [(run["attempt"], run["score"], run["agent"]) for run in runs] == [
+        (1, 0, "idle"), (2, 0, "idle")]
+    assert [json.loads(line) for line in results.read_text().splitlines()] == runs
+    assert {path.name for path in results.parent.iterdir()} == {"results.jsonl", recorded.name, f"{recorded.name}-2"}
+    done, more = agents("idle", "several", recorded, "--repeat", 3)
+    assert [run["attempt"] for run in more] == [3] and len(results.read_text().splitlines()) == 3
+    done, none = agents("mine:orders", "several", recorded)
+    assert done.returncode == 2 and "contains runs of idle" in done.stderr and not none
+    results.write_text("{}\n")
+    done, none = agents("idle", "several", recorded)
+    assert done.returncode == 2 and "results.jsonl: line 1" in done.stderr
+    results.unlink()
+    done, none = agents("idle", "several", recorded)
+    assert done.returncode == 2 and "already exists" in done.stderr
+
+
 def test_whoever_does_not_do_it_is_scored_0(recorded, tmp_path):
     recording = Recording(recorded)
 
     async def attempts():
         async with Environment(recording, outcome_of(recording), tmp_path, agent="mine") as environment:
             return [await attempt(agent, environment, 60 if agent is not sleeps else 0.5)
-                    for agent in (None, stops, stops, breaks, sleeps)]
+                    for agent in (None, stops, stops, breaks, sleeps, reports, misreports)]
 
     found = asyncio.run(attempts())
-    assert [(score, missing) for score, _, _, missing in found] == [(0, 0)] * 5, found
-    reasons = [reason for *_, reason, _ in found]
+    assert [(score, missing) for score, _, _, missing, _ in found] == [(0, 0)] * 7, found
+    reasons = [reason for _, _, reason, *_ in found]
+    assert [reported for *_, reported in found] == [{}] * 5 + [
+        {"model": "scripted", "steps": 3, "input_tokens": 100, "output_tokens": 7, "cost": 0.5}, {}]
+    assert "field price: unknown" in reasons[6]
     assert "no request was like that" in reasons[1] and "out of ideas" in reasons[3] and "longer than 0.5" in reasons[4]
     assert Recording(tmp_path / "run-2").manifest["provenance"] == {"actor": "agent", "agent": "mine"}
 
