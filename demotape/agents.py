@@ -145,8 +145,8 @@ def _run_one(name: str, path: Path, runs: Path, seconds: float) -> Run:
             _acted(name, recording, outcome, runs, seconds))
     except DemotapeError as error:
         return Run(path.resolve().name, site, None, None, round(time.monotonic() - began, 1), str(error), 0, difficulty)
-    return Run(path.resolve().name, site, value, reached, round(time.monotonic() - began, 1), reason, missing, difficulty,
-               reported=reported)
+    return Run(path.resolve().name, site, value, reached, round(time.monotonic() - began, 1), reason, missing,
+               difficulty, reported=reported)
 
 
 Scored = tuple[float | None, float | None, str, int, dict[str, Any]]  # score, reached, reason, missing, reported

@@ -1,10 +1,12 @@
 """A recorded task in BrowserGym: its observations, actions and agents, in the browser of a recording."""
 
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import browsergym.core.env as core
+import gymnasium
 from browsergym.core.env import BrowserEnv
 from browsergym.core.task import AbstractBrowserTask
 
@@ -53,6 +55,15 @@ class RecordedTaskEnv(BrowserEnv):
         self._api.reset(opened=False)
         with _instead_of_launching(self._api.goal()["cdp"]):
             return super().reset(*args, **kwargs)
+
+
+def register(addresses: Mapping[str, str]) -> list[str]:
+    """Register recorded tasks by name, with the addresses of their environments: `gymnasium.make` and AgentLab know
+    them as `browsergym/demotape.NAME`, the names that are returned."""
+    names = [f"browsergym/demotape.{name}" for name in addresses]
+    for name, address in zip(names, addresses.values(), strict=True):
+        gymnasium.register(id=name, entry_point=RecordedTaskEnv, kwargs={"address": address}, nondeterministic=True)
+    return names
 
 
 @contextmanager

@@ -23,7 +23,8 @@ CHECKS = [{"kind": "text", "css": "#told", "match": {"includes": [["Floor lamp"]
           {"kind": "answer", "match": {"includes": [["ordered"]]}}]
 BROWSERGYM = """
 from browsergym.core.action.highlevel import HighLevelActionSet
-from demotape_environments.browsergym import RecordedTaskEnv
+import gymnasium
+from demotape_environments.browsergym import register
 written = HighLevelActionSet().to_python_code
 
 def patient(action):  # an action may take half a second: on a busy machine that is too little
@@ -35,10 +36,12 @@ def step(action):
     assert not shown["last_action_error"], shown["last_action_error"]
     return reward, ended
 
-env = RecordedTaskEnv(address, pre_observation_delay=0.1, action_mapping=patient)
+(name,) = register({"order": address})
+assert name == "browsergym/demotape.order"
+env = gymnasium.make(name, pre_observation_delay=0.1, action_mapping=patient)
 for ordered in (True, False):
     shown, info = env.reset(seed=1)
-    page = env.page
+    page = env.unwrapped.page
     assert page.locator("#visits").inner_text() == "Visit 1" and shown["goal"] == "test", shown["goal"]
     if ordered:
         page.locator("input").click()
