@@ -71,7 +71,8 @@ class PlaywrightTargets:
                     raise InputError("only a Chromium can be recorded") from None
                 raise
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*(tab.wait_until_ready() for tab in self._tabs.values())), ANSWERED)
+            async with asyncio.timeout(ANSWERED):
+                await asyncio.gather(*(tab.wait_until_ready() for tab in self._tabs.values()))
 
     async def version(self) -> dict[str, Any]:
         """What `Browser.getVersion` answers."""

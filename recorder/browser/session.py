@@ -137,7 +137,8 @@ class Recorder:
         the end. Requests of the last two seconds are written before their pages have told what in them is secret: for
         sessions without secrets, such as those of agents offline."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
+            async with asyncio.timeout(_SETTLE):
+                await asyncio.gather(*(tab.settle() for tab in self._tabs))
         self._builder.release(all_=True)
         await self._save_last_state()
         await asyncio.to_thread(self._builder.drain)
@@ -284,11 +285,12 @@ class Recorder:
 
     async def _settle(self) -> None:
         """Wait for tabs being armed, for what they have begun, and for the frames that belong to the last events."""
-        begun = asyncio.gather(self._targets.settle(), *self._tasks, return_exceptions=True)
         with suppress(TimeoutError):
-            await asyncio.wait_for(begun, _SETTLE)
+            async with asyncio.timeout(_SETTLE):
+                await asyncio.gather(self._targets.settle(), *self._tasks, return_exceptions=True)
         with suppress(TimeoutError):
-            await asyncio.wait_for(asyncio.gather(*(tab.settle() for tab in self._tabs)), _SETTLE)
+            async with asyncio.timeout(_SETTLE):
+                await asyncio.gather(*(tab.settle() for tab in self._tabs))
         for tab in self._tabs:
             tab.requests.end(self._builder.network.exchange)
         until = time.monotonic() + FRAME_DELAY

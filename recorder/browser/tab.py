@@ -283,11 +283,11 @@ class Tab(TabState):
 
     async def _in_worlds(self, source: str, seconds: float) -> bool:
         """Run source wherever the capture script runs; whether those that are still there answer within `seconds`."""
-        answers = asyncio.gather(*(
-            session.send("Runtime.evaluate", {"expression": source, "awaitPromise": True, "contextId": world})
-            for session in self._sessions for world in self._worlds[session]), return_exceptions=True)
         with suppress(TimeoutError):
-            await asyncio.wait_for(answers, seconds)
+            async with asyncio.timeout(seconds):
+                await asyncio.gather(*(
+                    session.send("Runtime.evaluate", {"expression": source, "awaitPromise": True, "contextId": world})
+                    for session in self._sessions for world in self._worlds[session]), return_exceptions=True)
             return True
         return False
 
