@@ -8,9 +8,14 @@ from schemas import InputError
 
 from .contract import Importer
 from .readers import (
+    adp,
+    agentnet,
+    atif,
     chat_samples,
     mind2web,
     parquet,
+    playwright_trace,
+    rrweb,
     trajectories,
     webdataset,
     weblinx,
@@ -23,6 +28,11 @@ IMPORTERS: dict[str, Importer] = {
     "webdataset": webdataset.IMPORTER,
     "trajectories": trajectories.IMPORTER,
     "chat": chat_samples.IMPORTER,
+    "playwright": playwright_trace.IMPORTER,
+    "rrweb": rrweb.IMPORTER,
+    "atif": atif.IMPORTER,
+    "adp": adp.IMPORTER,
+    "agentnet": agentnet.IMPORTER,
     "mind2web": mind2web.IMPORTER,
     "multimodal-mind2web": mind2web.MULTIMODAL,
 }
