@@ -187,7 +187,7 @@ def _arguments(step: Action, element: Element | None, document: Document | None)
     arguments = dict(step.arguments)
     if element and is_secret_field(element["attributes"]):
         element["attributes"] = without_secret(element["attributes"])
-        return arguments | {name: REDACTED for name in ("text", "value") if arguments.get(name)}
+        arguments |= {name: REDACTED for name in ("text", "value") if arguments.get(name)}
     if step.intent == "change" and ("value" in arguments) != ("label" in arguments):
         option = document.option(element["uid"], str(arguments.get("label", arguments.get("value")))) if (
             document and element and element["tag"] == "select") else None

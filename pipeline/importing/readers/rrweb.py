@@ -56,6 +56,7 @@ def _steps(path: Path, first: float, session: Session) -> Iterator[Utterance | A
         if tab is None:
             tab = tabs[window] = _Tab(len(tabs) + 1, str(path), first, session)
             if len(tabs) > 1:
+                yield from shown.end() if shown else ()
                 yield Action("tabcreate", {"tab": tab.number}, time=(event["timestamp"] - first) / 1000)
         with explained(f"{path}: the event at {event['timestamp']}", "an event of rrweb"):
             for action in tab.take(event):
