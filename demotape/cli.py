@@ -228,13 +228,13 @@ def import_(paths: tuple[Path, ...], importer: str | None, show_list: bool, proj
         raise click.UsageError("Missing argument 'PATHS...'.")
     from curator_web.users import projects
 
-    from .importing import Part, expand_paths, import_part
+    from .importing import Part, Unreadable, expand_paths, import_part
 
     with new_data_folder(data) as keep:
         database, store = open_app(db, data, blobs, endpoint_url, create=create)
         into = projects.named(database, project)
 
-        def report(part: Path | Part, imported: "Imported") -> None:
+        def report(part: Path | Part | Unreadable, imported: "Imported") -> None:
             keep()
             _tell(summary.imported_line(part, imported))
 

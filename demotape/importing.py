@@ -16,7 +16,7 @@ from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline import process, sandbox
-from pipeline.importing import Item, list_items, unknown_kind
+from pipeline.importing import Item, find_importer, list_items, may_be_package, unknown_kind
 from recorder import Recording
 from recorder.package.package_file import Package
 from recorder.package.receiving import receive
@@ -45,13 +45,28 @@ def import_path(database: Database, store: RecordingStore, path: Path, project: 
     """Import a processed recording, a package of the extension, or a file or folder of another tool that is one
     demonstration; raises InputError."""
     parts = expand_paths([path])
-    if len(parts) != 1:
+    if len(parts) > 1:
         raise InputError(f"{path}: contains {len(parts)} demonstrations; pass those of `expand_paths` one by one")
     return import_part(database, store, parts[0], project)
 
 
-def import_part(database: Database, store: RecordingStore, part: Path | Part, project: str | None = None) -> Imported:
+@dataclass(frozen=True)
+class Unreadable:
+    """A file or folder that cannot be imported, and why."""
+
+    path: Path
+    error: InputError
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def import_part(database: Database, store: RecordingStore, part: "Path | Part | Unreadable",
+                project: str | None = None) -> Imported:
     """Import one of `expand_paths`; raises InputError."""
+    if isinstance(part, Unreadable):
+        with _noted(database, None):
+            raise part.error
     if isinstance(part, Part):
         return _import_foreign(database, store, part, project)
     if part.is_file():
@@ -61,12 +76,21 @@ def import_part(database: Database, store: RecordingStore, part: Path | Part, pr
         return import_recording(database, store, part, project=project)
 
 
-def expand_paths(paths: Iterable[Path], importer: str | None = None) -> list[Path | Part]:
-    """What `import_part` takes one by one: recordings and packages, and the demonstrations in other tools' data.
+def expand_paths(paths: Iterable[Path], importer: str | None = None) -> list[Path | Part | Unreadable]:
+    """What `import_part` takes one by one: recordings and packages, and the demonstrations in other tools' data; a path
+    that is none of these is Unreadable, so that it does not stop the others.
 
-    `importer`: by its name, instead of by itself. Raises InputError for what is none of these.
+    `importer`: by its name, instead of by itself; raises InputError where there is none of that name.
     """
-    return [part for path in paths for part in _parts(path, importer)]
+    if importer is not None:
+        find_importer(Path(), importer)
+    parts: list[Path | Part | Unreadable] = []
+    for path in paths:
+        try:
+            parts += _parts(path, importer)
+        except InputError as error:
+            parts.append(Unreadable(path, error))
+    return parts
 
 
 def _parts(path: Path, importer: str | None) -> list[Path | Part]:
@@ -75,7 +99,7 @@ def _parts(path: Path, importer: str | None) -> list[Path | Part]:
     listed = list_items(path, importer)
     if listed is not None:
         return [Part(listed[0], item) for item in listed[1]]
-    if path.is_file() and _is_zip(path):
+    if path.is_file() and _is_zip(path) and may_be_package(path):
         return [path]
     raise unknown_kind(path)
 

@@ -41,13 +41,17 @@ def convert(inputs: tuple[Path, ...], out: str, format_: str, importer: str | No
     the exit code is then 1.
     """
     from demotape.converting import convert as convert_parts
-    from demotape.importing import expand_paths
+    from demotape.importing import Unreadable, expand_paths
     from pipeline.export import format_names, read_rule
 
     if format_ not in format_names():
         raise InputError(f"unknown format {format_!r}; choose one of {', '.join(format_names())}")
     rule = read_rule(splits) if splits else None
-    parts = expand_paths(inputs, importer)
+    parts = []
+    for part in expand_paths(inputs, importer):
+        if isinstance(part, Unreadable):
+            raise part.error
+        parts.append(part)
     with (TemporaryDirectory(prefix="demotape-convert-", dir=temporary) as folder,
           progress("Converting", len(parts)) as step):
         conversion = convert_parts(parts, out, format_, Path(folder), jobs=jobs, rule=rule, progress=step,

@@ -5,6 +5,7 @@ from .contract import Observation as Observation
 from .contract import Session as Session
 from .contract import Utterance as Utterance
 from .listing import list_items as list_items
+from .listing import may_be_package as may_be_package
 from .listing import unknown_kind as unknown_kind
 from .registry import find_importer as find_importer
 from .registry import importer_names as importer_names

@@ -8,7 +8,7 @@ from schemas import InputError
 from .contract import Item
 from .ids import recording_id
 from .registry import find_importer, list_importers
-from .sources import explained
+from .sources import Archive, explained
 
 Listed = tuple[str, list[Item]]  # the importer's name, and the demonstrations
 
@@ -28,6 +28,19 @@ def unknown_kind(path: Path) -> InputError:
     kinds = "; ".join(f"{name}: {accepts}" for name, accepts in list_importers())
     return InputError(f"{path}: not recognised. Accepted: folders of recordings; packages (zip files) of the "
                       f"extension; folders in WebLINX's layout; {kinds}. `--from NAME` selects one of these by name")
+
+
+def may_be_package(path: Path) -> bool:
+    """Whether a zip file may be a package of the extension: it has a manifest, or it is damaged."""
+    return run_isolated(allowance_for(path), str(path), _has_manifest, path)
+
+
+def _has_manifest(path: Path) -> bool:
+    try:
+        with Archive(path) as archive:
+            return "manifest.json" in archive.names
+    except InputError:
+        return True
 
 
 def _list_items(path: Path, name: str | None) -> Listed | None:

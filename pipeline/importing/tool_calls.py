@@ -86,8 +86,8 @@ def _translate(action: str, arguments: Mapping[str, Any], calls: CallTranslator)
     if action == "reload":
         return Act("reload")
     if action == "goto":
-        return calls.translate(Call("goto", (str(next(arguments[name] for name in ("url", "address", "href")
-                                                      if arguments.get(name))),), {}))
+        address = next((str(arguments[name]) for name in ("url", "address", "href") if arguments.get(name)), None)
+        return None if address is None else calls.translate(Call("goto", (address,), {}))
     if action == "tab_focus":
         index = next((arguments[name] for name in ("index", "tab_index", "page_id", "tab_id")
                       if isinstance(arguments.get(name), int)), 0)

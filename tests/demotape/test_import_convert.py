@@ -92,7 +92,7 @@ def test_what_is_none_of_these_is_one_error_with_the_list(tmp_path, kind):
     assert done.exit_code == 2
     errors = [line for line in done.stderr.splitlines() if line.startswith("error:")]
     assert len(errors) == 1 and "slack" in errors[0]
-    if kind in ("folder", "text", "json"):
+    if kind != "nothing":
         assert all(name in errors[0] for name in ("parquet", "playwright", "rrweb", "WebLINX", "--from"))
     assert not (tmp_path / "data").exists()
 
@@ -102,6 +102,13 @@ def test_an_importer_by_name(exports, tmp_path):
     assert done.exit_code == 2 and "--from nothing: unknown; choose one of weblinx, parquet" in done.stderr
     done = run("import", "--from", "webdataset", "--create", exports / "parquet", "--data", tmp_path / "data")
     assert done.exit_code == 2 and "contains no demonstrations (webdataset)" in done.stderr
+
+
+def test_a_bad_path_does_not_stop_the_others(exports, tmp_path):
+    (tmp_path / "notes.txt").write_text("hello")
+    done = import_into(tmp_path, tmp_path / "notes.txt", exports / "parquet")
+    assert done.exit_code == 2 and done.stdout.count("imported (shop-") == 3
+    assert "notes.txt: not recognised" in done.stderr and "1 of 4 failed" in done.stderr
 
 
 @pytest.mark.parametrize("format", ["weblinx", "atif", "chat", "webdataset"])
