@@ -16,6 +16,7 @@ from schemas.files import restrict_umask
 from .commands import (
     admin_commands,
     agent_commands,
+    convert_command,
     data_set_commands,
     environment_commands,
     judge_commands,
@@ -212,27 +213,34 @@ def process(recordings: tuple[Path, ...], chat: Path | None, speakers: tuple[str
 
 
 @main.command("import")
-@click.argument("paths", nargs=-1, required=True, type=_PATH)
+@click.argument("paths", nargs=-1, type=_PATH)
+@click.option("--from", "importer", metavar="NAME", help="Importer that reads PATHS, see --list.  [default: detected]")
+@click.option("--list", "show_list", is_flag=True, help="Only list what is accepted.")
 @click.option("--project", metavar="ID", help="Target project.  [default: the only one]")
 @create_option
 @of_database
 @of_app
-def import_(paths: tuple[Path, ...], project: str | None, create: bool, db: str | None, data: Path,
-            blobs: str | None, endpoint_url: str | None) -> None:
-    """Import processed recordings, packages (zip files) of the extension, and folders in WebLINX's layout."""
+def import_(paths: tuple[Path, ...], importer: str | None, show_list: bool, project: str | None, create: bool,
+            db: str | None, data: Path, blobs: str | None, endpoint_url: str | None) -> None:
+    """Import processed recordings, packages (zip files) of the extension, and data of other tools."""
+    if show_list:
+        return summary.print_importers(console)
+    if not paths:
+        raise click.UsageError("Missing argument 'PATHS...'.")
     from curator_web.users import projects
 
-    from .importing import expand_paths, import_path
+    from .importing import Part, Unreadable, expand_paths, import_part
 
     with new_data_folder(data) as keep:
         database, store = open_app(db, data, blobs, endpoint_url, create=create)
         into = projects.named(database, project)
 
-        def report(path: Path, imported: "Imported") -> None:
+        def report(part: Path | Part | Unreadable, imported: "Imported") -> None:
             keep()
-            _tell(summary.imported_line(path, imported))
+            _tell(summary.imported_line(part, imported))
 
-        _for_each_path(expand_paths(paths), "Importing", lambda path: import_path(database, store, path, into), report)
+        _for_each_path(expand_paths(paths, importer), "Importing",
+                       lambda part: import_part(database, store, part, into), report)
 
 
 @main.command()
@@ -254,14 +262,15 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
         _serve(db, data, host, port, keep, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, **settings)
 
 
-for _command in (*data_set_commands.COMMANDS, judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
+for _command in (*data_set_commands.COMMANDS, convert_command.convert,
+                 judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
                  user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
                  outcome_commands.outcome, agent_commands.agents,
                  environment_commands.environments):
     main.add_command(_command)
 
 
-def _for_each_path(paths: Iterable[Path], title: str, work: Callable, report: Callable) -> None:
+def _for_each_path(paths: Iterable[Any], title: str, work: Callable, report: Callable) -> None:
     """Do one piece of work after the other; a bad one does not stop the rest, and the last error decides the end."""
     paths, failed = list(paths), []
     with _progress(title, total=len(paths)) as step:

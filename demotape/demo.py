@@ -20,7 +20,8 @@ from pipeline.isolation import allowance_for, run_isolated
 from recorder import Recorder
 from recorder.browser import has_display, launch
 from schemas import InputError
-from schemas.types.recordings import Demonstration, Provenance
+from schemas.types.origin import Provenance
+from schemas.types.recordings import Demonstration
 
 from .navigator import TASK, book_flight
 from .site import miniwob_folder, serve

@@ -15,41 +15,109 @@ from curator_web.demonstrations.library.library import Imported, import_recordin
 from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
-from pipeline import isolation, process, sandbox
+from pipeline import process, sandbox
+from pipeline.importing import Item, find_importer, list_items, may_be_package, unknown_kind
 from recorder import Recording
 from recorder.package.package_file import Package
 from recorder.package.receiving import receive
-from schemas import InputError, limits
+from schemas import InputError, RecordingLayout, limits
+from schemas.files import open_named
 
-from . import weblinx_import
+from .foreign_data import import_item
 
+_ZIP_MARK = b"PK"
 _WORK = sandbox.Processes(1, niceness=10)  # whoever looks at pages meanwhile comes first
 
 
+@dataclass(frozen=True)
+class Part:
+    """One demonstration of a file or folder that an importer reads."""
+
+    importer: str
+    item: Item
+
+    def __str__(self) -> str:
+        path = self.item.path
+        return str(path) if path.stem == self.item.name or path.name == self.item.name else f"{path}: {self.item.name}"
+
+
 def import_path(database: Database, store: RecordingStore, path: Path, project: str | None = None) -> Imported:
-    """Import a processed recording, a package of the extension or a demonstration of WebLINX's; raises InputError."""
-    if path.is_file():
-        return import_package(database, store, path, project=project)
-    if weblinx_import.folders(path):
-        return import_weblinx(database, store, path, project)
+    """Import a processed recording, a package of the extension, or a file or folder of another tool that is one
+    demonstration; raises InputError."""
+    parts = expand_paths([path])
+    if len(parts) > 1:
+        raise InputError(f"{path}: contains {len(parts)} demonstrations; pass those of `expand_paths` one by one")
+    return import_part(database, store, parts[0], project)
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A file or folder that cannot be imported, and why."""
+
+    path: Path
+    error: InputError
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+def import_part(database: Database, store: RecordingStore, part: "Path | Part | Unreadable",
+                project: str | None = None) -> Imported:
+    """Import one of `expand_paths`; raises InputError."""
+    if isinstance(part, Unreadable):
+        with _noted(database, None):
+            raise part.error
+    if isinstance(part, Part):
+        return _import_foreign(database, store, part, project)
+    if part.is_file():
+        return import_package(database, store, part, project=project)
     with _noted(database, None) as attempt:
-        attempt.recording = Recording(path).id
-        return import_recording(database, store, path, project=project)
+        attempt.recording = Recording(part).id
+        return import_recording(database, store, part, project=project)
 
 
-def expand_paths(paths: Iterable[Path]) -> list[Path]:
-    """What `import_path` takes one by one: a data set in WebLINX's layout is all of its demonstrations."""
-    return [recording_path for path in paths for recording_path in (weblinx_import.folders(path) or [path])]
+def expand_paths(paths: Iterable[Path], importer: str | None = None) -> list[Path | Part | Unreadable]:
+    """What `import_part` takes one by one: recordings and packages, and the demonstrations in other tools' data; a path
+    that is none of these is Unreadable, so that it does not stop the others.
+
+    `importer`: by its name, instead of by itself; raises InputError where there is none of that name.
+    """
+    if importer is not None:
+        find_importer(Path(), importer)
+    parts: list[Path | Part | Unreadable] = []
+    for path in paths:
+        try:
+            parts += _parts(path, importer)
+        except InputError as error:
+            parts.append(Unreadable(path, error))
+    return parts
 
 
-def import_weblinx(database: Database, store: RecordingStore, demonstration: Path,
-                   project: str | None = None) -> Imported:
-    """Make a demonstration in WebLINX's layout a recording and import it; raises InputError."""
-    with store.temporary.folder("weblinx") as folder, _noted(database, None, folder) as attempt:
+def _parts(path: Path, importer: str | None) -> list[Path | Part]:
+    if importer is None and RecordingLayout(path).manifest.exists():
+        return [path]
+    listed = list_items(path, importer)
+    if listed is not None:
+        return [Part(listed[0], item) for item in listed[1]]
+    if path.is_file() and _is_zip(path) and may_be_package(path):
+        return [path]
+    raise unknown_kind(path)
+
+
+def _is_zip(path: Path) -> bool:
+    """Whether a file is a zip file, as packages are; what cannot be opened is told when it is read."""
+    try:
+        with open_named(path) as file:
+            return file.read(2) == _ZIP_MARK
+    except OSError:
+        return True
+
+
+def _import_foreign(database: Database, store: RecordingStore, part: Part, project: str | None) -> Imported:
+    """Make a demonstration of another tool a recording and import it."""
+    with store.temporary.folder("imported") as folder, _noted(database, None, folder) as attempt:
         recording = folder / "recording"
-        _WORK.run(isolation.allowance_for(demonstration), str(demonstration), weblinx_import.convert, demonstration,
-                  recording)
-        attempt.recording = Recording(recording).id
+        attempt.recording = import_item(part.importer, part.item, recording, background=True)
         return import_recording(database, store, recording, project=project)
 
 
@@ -61,29 +129,32 @@ def import_package(database: Database, store: RecordingStore, package: Path,
     tells so. It is received and processed in a process with limits. Raises InputError when the package is not whole, or
     takes more than a package of its size may.
     """
-    allowance = _allowance(package.stat().st_size / (1 << 20))
+    allowance = package_allowance(package)
     with store.temporary.folder("package") as folder, _noted(database, recorded_by, folder) as attempt:
-        attempt.sent_as = _WORK.run(allowance, str(package), _id_of, package)
+        attempt.sent_as = _WORK.run(allowance, str(package), package_id, package)
         attempt.recording = owners.claim(database, attempt.sent_as, recorded_by)
         recording = folder / "recording"
-        _WORK.run(allowance, str(package), _make_recording, package, recording, attempt.recording)
+        _WORK.run(allowance, str(package), make_recording, package, recording, attempt.recording)
         imported = import_recording(database, store, recording, recorded_by, project)
         return imported if imported.id == attempt.sent_as else replace(imported, sent_as=attempt.sent_as)
 
 
-def _allowance(size: float) -> sandbox.Allowance:
-    """What a package of so many MiB may take."""
+def package_allowance(package: Path) -> sandbox.Allowance:
+    """What receiving and processing a package may take, by its size."""
+    size = package.stat().st_size / (1 << 20)
     return sandbox.Allowance(limits.JOB_SECONDS + limits.JOB_SECONDS_MIB * size,
                              min(limits.WORK_MEMORY + int(limits.MEMORY_MIB * size), limits.MAX_MEMORY_BYTES),
                              limits.JOB_CLOCK)
 
 
-def _id_of(package: Path) -> str:
+def package_id(package: Path) -> str:
+    """The id of the recording in a package; raises InputError."""
     with Package(package) as source:
         return source.manifest["id"]
 
 
-def _make_recording(package: Path, recording: Path, name: str) -> None:
+def make_recording(package: Path, recording: Path, name: str) -> None:
+    """Make a package the processed recording of the id `name`; raises InputError."""
     receive(package, recording, name)
     process(recording)
 

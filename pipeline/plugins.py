@@ -1,5 +1,5 @@
-"""Components of other packages, found through entry points: formats, chat parsers, checks, splits, recognisers
-(docs/plugins.md).
+"""Components of other packages, found through entry points: formats, chat parsers, checks, splits, recognisers,
+importers (docs/plugins.md).
 
 Names come from the metadata of what is installed; a plug-in's code is imported when it is first used. A plug-in that is
 broken is an error where it was asked for, and left out with one complaint where all of them are used.
@@ -20,8 +20,9 @@ from pathlib import Path
 
 from schemas import InputError
 
-FORMATS, CHAT, CHECKS, SPLITS, RECOGNISERS = GROUPS = (
-    "demotape.formats", "demotape.chat", "demotape.checks", "demotape.splits", "demotape.recognisers")
+FORMATS, CHAT, CHECKS, SPLITS, RECOGNISERS, IMPORTERS = GROUPS = (
+    "demotape.formats", "demotape.chat", "demotape.checks", "demotape.splits", "demotape.recognisers",
+    "demotape.importers")
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")  # names stand in file names, addresses and filters
 _CODE_GROUPS = CHAT, CHECKS  # those that decide what a demonstration is
 _log = logging.getLogger("demotape.plugins")

@@ -32,6 +32,7 @@ class RecordingLayout:
     network = _LayoutPath("network.jsonl")
     messages = _LayoutPath("messages.jsonl")
     console = _LayoutPath("console.jsonl")
+    imported = _LayoutPath("imported.json")
     demonstration = _LayoutPath("demonstration.json")
     processed = _LayoutPath("processed.json")
     proof = _LayoutPath("proof.json")

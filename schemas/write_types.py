@@ -14,7 +14,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from .formats import backup, demonstration, network, outcome, package, parts, proof, recording
+from .formats import backup, demonstration, network, origin, outcome, package, parts, proof, recording
 from .formats.parts import Strict
 
 _FOLDER = Path(__file__).parent / "types"
@@ -24,6 +24,7 @@ _SCALARS = {fields.String: "str", fields.Float: "float", fields.Integer: "int", 
 # What a written module is about, and the modules whose schemas it types. Later ones may use earlier ones' types.
 MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "network": ("a recorded network", (network,)),
+    "origin": ("who or what a recording is from", (origin,)),
     "outcome": ("outcome checks", (outcome,)),
     "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
     "package": ("an extension's package", (package,)),

@@ -9,14 +9,26 @@ import pytest
 from demotape.cli import main
 from pipeline.checks import KINDS
 from schemas import INTENTS
-from schemas.formats import arguments, backup, demonstration, network, outcome, package, parts, proof, recording
+from schemas.formats import (
+    arguments,
+    backup,
+    demonstration,
+    network,
+    origin,
+    outcome,
+    package,
+    parts,
+    proof,
+    recording,
+)
 from tests.support.checkout import ROOT
 from tests.support.module_list import DOCUMENT, with_listing
 
 FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCHEMAS = {cls.__name__.removesuffix("Schema"): cls
-           for module in (parts, recording, network, package, arguments, demonstration, proof, outcome, backup)
+           for module in (parts, recording, origin, network, package, arguments, demonstration, proof, outcome,
+                          backup)
            for cls in vars(module).values()
            if isinstance(cls, type) and issubclass(cls, parts.Strict) and cls is not parts.Strict
            and cls.__module__ == module.__name__}

@@ -12,7 +12,7 @@ from curator_web.db.models.task_models import ACCEPTED, GIVEN_BACK, RECORDED, TA
 from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import LOCAL, Account
 from schemas.text import storable
-from schemas.types.recordings import Provenance
+from schemas.types.origin import Provenance
 
 from . import expected_end
 from .bank import TEXT_LENGTH

@@ -10,7 +10,7 @@ from marshmallow import ValidationError
 
 from schemas import InputError
 from schemas.files import dump_json, read_named, validated, write_atomically
-from schemas.formats.recording import PLAIN_NAME, ProvenanceSchema
+from schemas.formats.origin import PLAIN_NAME, ProvenanceSchema
 
 SESSION, PERSON = "session", "person"  # what a project requests consent for
 _MAX_BYTES = 1 << 20  # of the file

@@ -12,6 +12,7 @@ from schemas.types.recordings import Demonstration, Turn
 from .terminal import hint
 
 if TYPE_CHECKING:
+    from demotape.converting import Conversion
     from pipeline.export import DemonstrationCounts, SplitPreview
     from pipeline.judging.figures import Figures
     from pipeline.ranker import Trained
@@ -145,7 +146,16 @@ def rendered_line(demonstration: Demonstration) -> str:
             f"median, {low} below 0.9")
 
 
-def imported_line(path: Path, imported) -> str:
+def print_importers(console: Console) -> None:
+    """What `import` accepts, a line each."""
+    from pipeline.importing import list_importers
+
+    console.print("recording: folders that demotape record or process wrote\npackage: zip files of the extension")
+    for name, accepts in list_importers():
+        console.print(f"{name}: {accepts}")
+
+
+def imported_line(path: object, imported) -> str:
     """What `import` did with a recording."""
     said = {"new": "imported", "known": "already imported", "renewed": "updated with its new turns",
             "kept": "already imported; its edits and their turns are kept"}
@@ -169,6 +179,16 @@ def print_export(console: Console, result) -> None:
         console.print(f"  {count} × {reason}")
     for kind, count in sorted(result.redacted.items()):
         console.print(f"  {count} × {kind} redacted")
+
+
+def print_conversion(console: Console, conversion: "Conversion") -> None:
+    """What `convert` wrote, what sources lacked, and what importers and the format left out."""
+    print_export(console, conversion.summary)
+    if conversion.lacks:
+        lacks = ", ".join(f"{name} {count}" for name, count in conversion.lacks.most_common())
+        console.print(f"  demonstrations whose source has no: {lacks}")
+    for reason, count in conversion.left_out.most_common():
+        console.print(f"  {count} × not imported: {reason}")
 
 
 def print_split_preview(console: Console, destination: str, preview: "SplitPreview") -> None:

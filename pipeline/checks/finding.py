@@ -11,7 +11,7 @@ from pipeline.context import Context
 from schemas import types
 from schemas.types.recordings import Demonstration
 
-from . import chat, controls, order, plugged, privacy, screenshots, targets
+from . import chat, controls, imports, order, plugged, privacy, screenshots, targets
 from .material import Material
 from .plugged import Check
 
@@ -31,6 +31,7 @@ CHECKS: dict[str, Check] = {
     "against-tabs": Check(("against-tabs",), order.against_tabs),
     "long-gap": Check(("long-gap",), order.long_gap),
     "lost-lines": Check(("lost-lines",), order.lost_lines),
+    "import-gap": Check(("import-gap",), imports.import_gap),
     "typo": Check(("typo",), chat.typos),
     "privacy-in-chat": Check(("personal-data",), privacy.in_chat),
     "privacy-in-arguments": Check(("personal-data",), privacy.in_arguments),
@@ -44,7 +45,7 @@ KINDS = (
     "broken-screenshot", "late-screenshot", "unlike-page", "half-loaded", "rendered-differently", "not-in-video",
     "unsure-in-video", "replaced-screenshot", "no-element", "no-box", "outside-viewport", "not-in-page",
     "empty-input", "idle-hover", "doubled-submit", "unexplained-change", "against-time", "against-tabs", "long-gap",
-    "lost-lines", "coarse-time", "typo", "personal-data", UNUSED_INTENT,
+    "lost-lines", "import-gap", "coarse-time", "typo", "personal-data", UNUSED_INTENT,
 )
 
 

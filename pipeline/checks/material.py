@@ -16,6 +16,7 @@ from pipeline.pages.dom import Element, parse
 from recorder import Recording
 from schemas import UID_ATTRIBUTE, InputError, limits
 from schemas.shared import CONTROLS
+from schemas.types.origin import Imported
 from schemas.types.recordings import BrowserTurn, Edit, Event, State, TableRow, Turn
 
 _CACHED_BLOBS = 8  # blobs in memory: neighbouring turns often share a state
@@ -80,6 +81,15 @@ class Material:
     def last_state(self) -> State | None:
         """The state when the recording ended; None when it is not known."""
         return self._recording.manifest.get("last_state")
+
+    @property
+    def imported(self) -> Imported | None:
+        """Where an imported recording is from; None for one that was recorded."""
+        return self._recording.manifest.get("imported")
+
+    def lacks(self, name: str) -> bool:
+        """Whether an imported recording's source has none of this for any turn: what each turn lacks is no finding."""
+        return bool(self.imported and name in self.imported["lacks"])
 
     @property
     def lost_blobs(self) -> dict[int, list[str]]:

@@ -32,7 +32,7 @@ def broken_screenshot(material: Material) -> Iterator[Finding]:
     """Screenshots that are missing, blank, or were painted after the action."""
     for turn in material.actions:
         state = turn["state"]
-        if not state or is_empty_page(state["url"]):
+        if not state or is_empty_page(state["url"]) or (not state["screenshot"] and material.lacks("screenshots")):
             continue
         until = max(turn["timestamp"], state.get("unchanged_until", 0.0))
         if state["screenshot_status"] == "broken":

@@ -22,8 +22,10 @@ def without_position(material: Material) -> Iterator[Finding]:
         if not element:
             yield Finding(turn["id"], "no-element", "The action has no target element.")
         elif not element["bbox"]:
+            if material.lacks("boxes"):
+                continue
             yield Finding(turn["id"], "no-box", "The target has no box: it was not shown.")
-        elif state and not _in_viewport(element["bbox"], state["viewport"]):
+        elif state and state["viewport"]["width"] and not _in_viewport(element["bbox"], state["viewport"]):
             yield Finding(turn["id"], "outside-viewport", "The target is outside the viewport.")
 
 

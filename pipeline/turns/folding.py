@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from pipeline.context import Context
-from schemas import InputError
+from schemas import DemonstrationSchema, InputError
+from schemas.files import read_json
 from schemas.shared import SILENT_KEYS
 from schemas.types.recordings import BrowserTurn, Demonstration, Element, Event, Point, State, TurnState
 
@@ -323,7 +324,10 @@ def _paste(gesture: Gesture, event: Event, drafts: list[Draft]) -> list[Draft]:
 
 
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
-    """Pipeline stage: the turns of the recording's events."""
+    """Pipeline stage: the turns of the recording's events; of an imported one, those of its source."""
+    if context.recording.layout.imported.exists():
+        turns = read_json(context.recording.layout.imported, DemonstrationSchema())["turns"]
+        return {**demonstration, "turns": turns}
     events = context.recording.events
     if not events and context.recording.broken_lines:
         raise InputError(next(iter(context.recording.broken_lines.values())))

@@ -19,8 +19,8 @@ from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
 from schemas import InputError
 from schemas.files import validated
-from schemas.formats.recording import ProvenanceSchema
-from schemas.types.recordings import Provenance
+from schemas.formats.origin import ProvenanceSchema
+from schemas.types.origin import Provenance
 
 from . import browser_environment
 from .capture_script import ACTION_BEGINS, ACTION_ENDS, first_listener

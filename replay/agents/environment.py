@@ -27,8 +27,9 @@ from replay.serving.server import ReplayServer
 from schemas import DemotapeError, InputError, RecordingLayout
 from schemas.addresses import split_address
 from schemas.files import dump_json, write_atomically
+from schemas.types.origin import Provenance
 from schemas.types.outcome import Outcome
-from schemas.types.recordings import Provenance, State
+from schemas.types.recordings import State
 
 from .file_guard import FileGuard
 

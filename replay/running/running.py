@@ -31,7 +31,8 @@ from replay.serving.server import ReplayServer
 from replay.serving.volatile_values import everything_stable, not_of_the_page
 from schemas import InputError
 from schemas.formats.proof import VERDICTS
-from schemas.types.recordings import Demonstration, Provenance, State
+from schemas.types.origin import Provenance
+from schemas.types.recordings import Demonstration, State
 
 from .acting import ActionFailed, Actor
 from .comparing import Comparison, Facts, compare, describe_scroll, facts, worst

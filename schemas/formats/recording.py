@@ -5,10 +5,10 @@ from typing import Any
 from marshmallow import fields, validate
 
 from schemas import limits
-from schemas.actors import ACTORS
 from schemas.shared import SECRET_DIGESTS
 
 from .network import browser_at_start
+from .origin import ImportedSchema, ProvenanceSchema
 from .parts import (
     STALE_REASONS,
     ElementSchema,
@@ -33,8 +33,6 @@ STATUSES = ("recording", "complete", "recovered")
 SPEAKERS = ("instructor", "navigator")
 CONSOLE_LEVELS = ("error", "warning", "info", "log", "debug")
 CONSOLE_KINDS = ("call", "uncaught", "browser")
-# It goes into data set cards and rows as it is: no markup, and no e-mail address.
-PLAIN_NAME = validate.Regexp(r"^[\w .,+:/()-]{1,100}$(?!\n)", error="At most 100 letters, digits, blanks and .,+:/()-_")
 
 PAGE_EVENTS = (
     "pointerdown", "click", "dblclick", "auxclick", "contextmenu", "hover", "keydown", "beforeinput", "input", "change",
@@ -53,20 +51,6 @@ class SecretDigestsSchema(Strict):
     salt = string("random salt of this recording, 16 bytes", validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)"))
     digests = listing(fields.String(validate=validate.Regexp(r"^[0-9a-f]{32}$(?!\n)")),
                       "scrypt of each value, 16 bytes, sorted", validate=validate.Length(1, SECRET_DIGESTS["most"]))
-
-
-class ProvenanceSchema(Strict):
-    """Who acted, and what may be done with the recording; what is absent was not told."""
-
-    piece = "recording"
-
-    actor = string("`person`, `agent` or `script`: who or what acted", required=False, validate=validate.OneOf(ACTORS))
-    agent = string("name and version of the agent or script", required=False, validate=PLAIN_NAME)
-    consent = flag("whether who acted agreed to the recording being published", required=False)
-    license = string("licence under which it may be published, such as an SPDX identifier", required=False,
-                     validate=PLAIN_NAME)
-    task_id = string("the task of a review app that it is of, as `PROJECT/ID`", required=False,
-                     validate=validate.Regexp(r"^[a-z0-9-]{1,40}/[a-z0-9]{1,40}$(?!\n)"))
 
 
 def provenance() -> fields.Field[Any]:
@@ -110,6 +94,7 @@ class RecordingSchema(Strict):
     console_left_out = integer("with --console: lines that pages wrote and that are not kept, as there were too many; "
                                "absent when none", required=False, validate=validate.Range(min=1))
     secret_digests = secret_digests()
+    imported = nested(ImportedSchema, "where it is imported from; absent when it was recorded", required=False)
 
 
 class EventDataSchema(Strict):

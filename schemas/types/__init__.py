@@ -12,6 +12,8 @@ from .network import Header as Header
 from .network import StorageItem as StorageItem
 from .network import StoredCookie as StoredCookie
 from .network import StoredOrigin as StoredOrigin
+from .origin import Imported as Imported
+from .origin import Provenance as Provenance
 from .outcome import Checkpoint as Checkpoint
 from .outcome import DataItem as DataItem
 from .outcome import Match as Match
@@ -57,7 +59,6 @@ from .recordings import JsonObject as JsonObject
 from .recordings import PageRectangle as PageRectangle
 from .recordings import Point as Point
 from .recordings import Processed as Processed
-from .recordings import Provenance as Provenance
 from .recordings import Reaction as Reaction
 from .recordings import RecordingManifest as RecordingManifest
 from .recordings import Resource as Resource

@@ -5,7 +5,8 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 
 from typing import Any, NotRequired, TypedDict
 
-from .recordings import Box, Element, EventData, Point, Provenance, SecretDigests, Size
+from .origin import Provenance
+from .recordings import Box, Element, EventData, Point, SecretDigests, Size
 
 
 class PackageFile(TypedDict):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 from .network import BrowserAtStart
+from .origin import Imported, Provenance
 from .outcome import Outcome
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
@@ -95,16 +96,6 @@ class SecretDigests(TypedDict):
     digests: list[str]
 
 
-class Provenance(TypedDict):
-    """ProvenanceSchema: Who acted, and what may be done with the recording; what is absent was not told."""
-
-    actor: NotRequired[str]
-    agent: NotRequired[str]
-    consent: NotRequired[bool]
-    license: NotRequired[str]
-    task_id: NotRequired[str]
-
-
 class RecordingManifest(TypedDict):
     """RecordingSchema: recording.json: what was recorded, where and how."""
 
@@ -126,6 +117,7 @@ class RecordingManifest(TypedDict):
     lost_values: NotRequired[int]
     console_left_out: NotRequired[int]
     secret_digests: NotRequired[SecretDigests]
+    imported: NotRequired[Imported]
 
 
 class EventData(TypedDict):

@@ -184,6 +184,19 @@ app.extensions["demotape"].jobs.close()
 """
 
 
+def test_the_example_importer(tmp_path, examples):
+    file = tmp_path / "one.json"
+    file.write_text(json.dumps({"task": "Find one", "steps": [
+        "instructor: Find lamps", "load https://shop.example/", "click Go", "navigator: Done"]}, indent=1))
+    assert "steps: files of the example format steps" in well(run("import", "--list", path=(examples,)))
+    said = well(run("convert", file, "--format", "atif", tmp_path / "out", path=(examples,)))
+    assert "1 × not imported: click: its element is not in the file" in said
+    steps = json.loads(next((tmp_path / "out").glob("train/*.json")).read_text())["steps"]
+    assert [step["message"] for step in steps if step["message"]] == ["Find lamps", "Done"]
+    done = run("import", "--from", "steps", "--create", file, "--data", tmp_path / "data", path=(examples,))
+    assert "imported (one)" in well(done)
+
+
 def test_the_review_app_has_the_formats_and_kinds(app, examples, tried):
     options, filters, begun, state, zipped = json.loads(well(tried(app, path=(examples,), program=REVIEW_APP)))
     assert options == [*FORMATS, "steps"] and filters

@@ -52,7 +52,7 @@ CHECKS: Words = {
     "no-element": _l("no element"), "no-box": _l("no box"), "outside-viewport": _l("outside viewport"),
     "not-in-page": _l("not in page"), "empty-input": _l("empty input"), "idle-hover": _l("idle hover"),
     "doubled-submit": _l("duplicate submit"), "against-time": _l("against time"), "against-tabs": _l("against tabs"),
-    "long-gap": _l("long gap"), "lost-lines": _l("lost lines"),
+    "long-gap": _l("long gap"), "lost-lines": _l("lost lines"), "import-gap": _l("import gap"),
     "unexplained-change": _l("unexplained change"), "coarse-time": _l("coarse time"),
     "typo": _l("typo"), "personal-data": _l("personal data"), "unused-intent": _l("unused intent")}
 KINDS_OF_CHECK: Words = {  # of outcome checks

@@ -36,7 +36,7 @@ def sent(app, tmp_path) -> dict:
     (hostile_work.spin, "takes more than 1 s of processor time"),
 ])
 def test_a_package_that_takes_too_much_is_refused(app, tmp_path, monkeypatch, work, told):
-    monkeypatch.setattr(importing, "_make_recording", work)
+    monkeypatch.setattr(importing, "make_recording", work)
     monkeypatch.setattr(importing.limits, "JOB_SECONDS", 1.0)
     assert sent(app, tmp_path) == {"state": "failed", "note": f"mine.zip: {told}"}
     data = tmp_path / "data"

@@ -1,0 +1,1 @@
+"""Importers against what the tools themselves say: actions, targets, values, times."""

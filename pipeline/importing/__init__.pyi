@@ -1,0 +1,12 @@
+from .contract import Action as Action
+from .contract import Importer as Importer
+from .contract import Item as Item
+from .contract import Observation as Observation
+from .contract import Session as Session
+from .contract import Utterance as Utterance
+from .listing import list_items as list_items
+from .listing import may_be_package as may_be_package
+from .listing import unknown_kind as unknown_kind
+from .registry import find_importer as find_importer
+from .registry import importer_names as importer_names
+from .registry import list_importers as list_importers

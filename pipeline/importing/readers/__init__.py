@@ -1,0 +1,1 @@
+"""One importer a module: what it accepts, and how it reads it."""

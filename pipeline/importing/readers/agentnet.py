@@ -1,0 +1,142 @@
+"""AgentNet (OpenCUA): JSON Lines, a task a line; each step has a picture and code of pyautogui."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.importing.action_calls import MAX_CALL_CHARS, Act
+from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.sources import explained, first_object, read_member
+from recorder.pictures import size_of
+from schemas import InputError, limits
+
+from .documents import document_items, read_item
+
+_BUTTONS = {"left": 0, "middle": 1, "right": 2}
+_KEYS = {"ctrl": "Control", "control": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt", "cmd": "Meta",
+         "command": "Meta", "win": "Meta", "enter": "Enter", "return": "Enter", "esc": "Escape", "escape": "Escape",
+         "tab": "Tab", "space": " ", "backspace": "Backspace", "delete": "Delete", "del": "Delete", "up": "ArrowUp",
+         "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "pageup": "PageUp", "pgup": "PageUp",
+         "pagedown": "PageDown", "pgdn": "PageDown", "home": "Home", "end": "End"}
+_WHEEL_PX = 100  # CSS pixels of a step of the wheel
+_CLICKS = {"click": "click", "leftClick": "click", "doubleClick": "dblclick", "rightClick": "click",
+           "middleClick": "click", "tripleClick": "dblclick", "triple_click": "dblclick", "moveTo": "hover"}
+_SILENT = ("wait", "sleep", "mouseDown", "mouseUp", "keyDown", "keyUp")
+
+
+def _is_task(value: dict[str, Any]) -> bool:
+    return "task_id" in value and isinstance(value.get("traj"), list)
+
+
+def _detect(path: Path) -> bool:
+    files = [path] if path.is_file() else sorted(path.glob("*.jsonl"))[:1] if path.is_dir() else []
+    return any(_is_task(first_object(file)) for file in files)
+
+
+def _items(path: Path) -> Iterator[Item]:
+    return document_items(path, b'"task_id"', _is_task, ("task_id",))
+
+
+def _read(item: Item) -> Session:
+    where, task, folders = read_item(item)
+    with explained(where, "a task of AgentNet"):
+        text = str(task.get("instruction") or task.get("natural_language_task") or "")
+        session = Session(text, (), provenance={"actor": "person"})
+        pictures = [folder / name for folder in folders for name in (".", "images", "screenshots")]
+        session.steps = _steps(task["traj"], session, where, pictures)
+    return session
+
+
+def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: list[Path]
+           ) -> Iterator[Utterance | Action]:
+    dragged: dict[str, float] | None = None
+    for number, step in enumerate(steps):
+        with explained(f"{where}: traj.{number}", "a step of AgentNet"):
+            value = step.get("value") or {}
+            name = step.get("image")
+            picture = next((content for folder in folders if folder.is_dir()
+                            and (content := read_member(folder, name, limits.BLOB))), None)
+            if name and picture is None:
+                session.left_out["pictures that are not in the folder"] += 1
+            state: Observation | None = Observation(screenshot=picture) if picture else None
+            if value.get("thought"):
+                session.left_out["thoughts of the agent"] += 1
+            size = (size_of(picture) if picture else None) or (1, 1)
+            for call in _calls(str(value.get("code") or ""), f"{where}: traj.{number}"):
+                act, dragged = _translate(call, size, dragged, session)
+                if act is None:
+                    continue
+                if act.said is not None:
+                    yield Utterance(act.said, "navigator")
+                else:
+                    yield Action(act.intent, act.arguments, state=state)
+                    state = None
+
+
+def _calls(code: str, where: str) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
+    """The calls in code: their names without the module, values, named values. Other lines are an error."""
+    if len(code) > MAX_CALL_CHARS:
+        raise InputError(f"{where}: code of more than {MAX_CALL_CHARS} characters")
+    try:
+        for statement in ast.parse(code.strip()).body:
+            if isinstance(statement, ast.Import | ast.ImportFrom):
+                continue
+            call = statement.value if isinstance(statement, ast.Expr) else None
+            if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute | ast.Name):
+                raise ValueError("not a call")
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else call.func.id
+            yield (name, [ast.literal_eval(value) for value in call.args],
+                   {keyword.arg: ast.literal_eval(keyword.value) for keyword in call.keywords if keyword.arg})
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
+        raise InputError(f"{where}: {code[:60]!r} is not code of pyautogui") from None
+
+
+def _translate(call: tuple[str, list[Any], dict[str, Any]], size: tuple[int, int], dragged: dict[str, float] | None,
+               session: Session) -> tuple[Act | None, dict[str, float] | None]:
+    """The action of a call; and where the pointer is, from which a drag begins."""
+    name, values, named = call
+    point = _point(values, named, size)
+    if name in _CLICKS:
+        button = {"rightClick": 2, "middleClick": 1}.get(name, _BUTTONS.get(str(named.get("button", "left")), 0))
+        intent = "dblclick" if name == "click" and named.get("clicks") == 2 else _CLICKS[name]
+        return Act(intent, {**(point or dragged or {}), "button": button}), point or dragged
+    if name in ("dragTo", "drag"):
+        if point is None or dragged is None:
+            session.left_out["drags whose ends are not stated"] += 1
+            return None, point
+        return Act("drag", {"from": dragged, "to": point}), point
+    if name in ("write", "typewrite"):
+        return Act("textInput", {"text": str(named.get("message", values[0] if values else ""))}), dragged
+    if name in ("press", "hotkey", "keyDown"):
+        keys = named.get("keys", values)
+        keys = [one for key in (keys if isinstance(keys, list | tuple) else [keys])
+                for one in (key if isinstance(key, list | tuple) else [key])]
+        return Act("press", {"key": "+".join(_KEYS.get(str(key).lower(), str(key)) for key in keys)}), dragged
+    if name in ("scroll", "hscroll"):
+        clicks = named["clicks"] if "clicks" in named else values[0]
+        far = -float(clicks) * _WHEEL_PX
+        delta = {"x": far if name == "hscroll" else 0.0, "y": 0.0 if name == "hscroll" else far}
+        return Act("scroll", {"x": max(0.0, delta["x"]), "y": max(0.0, delta["y"]), "delta": delta,
+                              **({"point": point} if point else {})}), dragged
+    if name in ("terminate", "answer"):
+        said = str(named.get("answer") or named.get("status") or (values[0] if values else ""))
+        return Act("say", said=said), dragged
+    if name not in _SILENT:
+        session.left_out[f"{name[:60]}: no equal here"] += 1
+    return None, dragged
+
+
+def _point(values: list[Any], named: dict[str, Any], size: tuple[int, int]) -> dict[str, float] | None:
+    """A point in pixels; shares of the picture, as AgentNet has them, are made such."""
+    pair: list[Any] = [named.get("x"), named.get("y")] if "x" in named else values[:2]
+    if len(pair) != 2 or not all(isinstance(value, int | float) and not isinstance(value, bool) for value in pair):
+        return None
+    x, y = float(pair[0]), float(pair[1])
+    if 0 <= x <= 1 and 0 <= y <= 1:
+        x, y = x * size[0], y * size[1]
+    return {"x": x, "y": y}
+
+
+IMPORTER = Importer("AgentNet (OpenCUA): .jsonl, with the pictures beside it, in images or in screenshots", _detect,
+                    _read, _items)
