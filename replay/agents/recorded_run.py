@@ -11,7 +11,7 @@ from recorder import Recorder
 from recorder.browser.tab import Tab
 from recorder.building.idle_snapshot import IdleSnapshot
 from schemas import DemotapeError
-from schemas.types.recordings import Provenance
+from schemas.types.origin import Provenance
 
 from .environment import keep_checks, scored
 from .live_evidence import LivePage
