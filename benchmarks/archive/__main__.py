@@ -21,6 +21,7 @@ from typing import Any
 
 from playwright.async_api import Page, async_playwright
 
+from pipeline.partial_exchanges import partial_exchanges
 from recorder import Recorder, Recording
 from recorder.browser import launch
 from replay.archive.exchanges import Archive
@@ -114,6 +115,7 @@ async def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         "warc read again": comparing.lines_differ(archive, read_warc(warc)),
         "har read again": comparing.lines_differ(archive, read_har(har)),
     }
+    parts["check"] = comparing.flagged_wrongly(partial_exchanges(Recording(path)), planned)
     if not options.no_replay:
         parts["served again"] = seen_differently(said, await serve_again(archive, origin, disk_file), planned)
     for name, differing in parts.items():

@@ -197,6 +197,18 @@ def channel_differences(carried: Sequence[Carried], channels: Sequence[Channel],
     return found
 
 
+def flagged_wrongly(texts: Iterable[str], planned: Sequence[Planned]) -> list[Difference]:
+    """Partial exchanges that the check does not name, and whole ones that it names."""
+    flagged = {int(number) for text in texts for number in re.findall(r"/x/([0-9]+)[:/?]", text)}
+    found = []
+    for item in planned:
+        is_partial = item.ending != "whole" or "disk" in item.sent or bool(item.extra.get("file"))
+        if is_partial != (item.number in flagged) and item.read not in ("none", "cancel"):
+            found.append(Difference(item.number, f"{item.kind}/{item.by}", "named by the check" if not is_partial else
+                                    f"not named by the check: {item.ending} {item.sent}"))
+    return found
+
+
 def lines_differ(one: Archive, other: Archive) -> list[Difference]:
     """How an archive that was written and read again differs."""
     found = []
