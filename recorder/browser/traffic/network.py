@@ -179,12 +179,16 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
             _take_in(exchange, arriving)
         if exchange.body:
             return
-        if (content := await stored_body(session, key)) is not None:
+        if content := await stored_body(session, key):
             _take_in_bytes(exchange, content)
             return
-        with suppress(ProtocolError):  # nothing is left of what the page's own cache has, or the document was left
+        with suppress(ProtocolError):  # the page has nothing, or the document was left
             answer = await session.send("Network.getResponseBody", {"requestId": key})
-            _take_in_decoded(exchange, answer, arriving.received if arriving else None)
+            if answer["body"] or content is None:
+                _take_in_decoded(exchange, answer, arriving.received if arriving else None)
+                return
+        if content is not None:
+            _take_in_bytes(exchange, content)
 
     return {"Network.requestWillBeSent": sent, "Network.requestWillBeSentExtraInfo": sent_headers,
             "Network.responseReceived": received, "Network.responseReceivedExtraInfo": received_headers,
