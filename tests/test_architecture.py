@@ -27,7 +27,7 @@ FLOORS = {
         {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control", "adapters"},
     ),
     "pipeline": (
-        {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "console"},
+        {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "partial_exchanges", "console"},
         {"cluster", "sandbox", "cache"}, {"isolation"}, {"context"}, {"turns", "pages", "similarity"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify", "rendered_comparison"},

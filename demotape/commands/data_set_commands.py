@@ -227,10 +227,26 @@ def check(paths: tuple[str, ...], endpoint_url: str | None, rendered: bool) -> N
         broken += bool(problems)
         if not problems:
             console.print(f"{path}: whole{summary.loss_note(Path(path), of_lines=False)}")
+            _show_partial_exchanges(Path(path))
             if rendered:
                 _compare_rendered(Path(path))
     if broken:
         raise DemotapeError(f"{broken} of {len(paths)} are incomplete or damaged")
+
+
+def _show_partial_exchanges(path: Path) -> None:
+    """Print which requests of a recording's network are partial: they are no damage."""
+    from pipeline.partial_exchanges import partial_exchanges
+    from recorder import Recording
+    from schemas.layout import RecordingLayout
+
+    if not RecordingLayout(path).manifest.exists():
+        return
+    texts = list(partial_exchanges(Recording(path)))
+    for text in texts[:PROBLEMS_SHOWN]:
+        complain("partial", text)
+    if len(texts) > PROBLEMS_SHOWN:
+        complain("partial", f"{path}: and {len(texts) - PROBLEMS_SHOWN} more")
 
 
 def _compare_rendered(path: Path) -> None:

@@ -122,17 +122,18 @@ def export(recording: Path, file: Path) -> None:
 @replay.command("run")
 @click.argument("recordings", nargs=-1, required=True, type=PATH)
 @click.option("--live", is_flag=True, help="Use the real network instead of the recorded responses.")
+@click.option("--fast", is_flag=True, help="Take no pictures, and do each turn as soon as the page matches.")
 @click.option("--window", is_flag=True, help="Show the browser's window.")
 @click.option("--out", type=PATH, help="Folder for the recordings of the runs.  [default: not saved]")
 @click.option("--json", "as_json", is_flag=True, help="Print the proofs as JSON.")
-def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None, as_json: bool) -> None:
+def run(recordings: tuple[Path, ...], live: bool, fast: bool, window: bool, out: Path | None, as_json: bool) -> None:
     """Replay the demonstrations of RECORDINGS and show the verdict of each turn; write proof.json into each folder.
 
     The exit code is 1 if a demonstration differs or fails.
     """
     proofs, worse = [], 0
     for recording in recordings:
-        proof = _run_one(recording, live=live, window=window, out=out and out / recording.resolve().name)
+        proof = _run_one(recording, live=live, fast=fast, window=window, out=out and out / recording.resolve().name)
         proofs.append(proof)
         worse += proof["verdict"] in ("differs", "failed")
         if not as_json:
@@ -145,7 +146,7 @@ def run(recordings: tuple[Path, ...], live: bool, window: bool, out: Path | None
         raise DemotapeError(f"{worse} of {len(recordings)} demonstrations differ or failed")
 
 
-def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
+def _run_one(recording: Path, *, live: bool, fast: bool, window: bool, out: Path | None):
     import asyncio
 
     from pipeline import proofs
@@ -161,7 +162,7 @@ def _run_one(recording: Path, *, live: bool, window: bool, out: Path | None):
         with tempfile.TemporaryDirectory(prefix="demotape-run-") as folder:
             result = asyncio.run(running.run(
                 Recording(recording), demonstration, out or Path(folder) / "run", live=live, headless=not window,
-                on_turn=lambda done, total: step("")))
+                on_turn=lambda done, total: step(""), fast=fast))
         made = proof_of(demonstration, result, live=live,
                         save_blob=partial(derived.store_derived, RecordingLayout(recording)))
     proofs.write(recording, made)

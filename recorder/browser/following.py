@@ -42,6 +42,7 @@ def follow(session: Session, tab: int, main_frame: str, requests: network.OpenRe
         session.post("Log.enable")
     if extras.replayable:
         handlers.append(channels.listeners(tab, lambda: observer.now, observer.network.channel_event))
+        channels.report_ends(session, worker=worker)
     seeded = extras.replayable and not worker
     if seeded:
         handlers.append(_seeds(observer))

@@ -13,7 +13,7 @@ from playwright.async_api import BrowserContext, CDPSession, Frame, Page
 from playwright.async_api import Error as PlaywrightError
 
 from recorder.devtools import endpoint
-from recorder.devtools.sessions import Handler, ProtocolError
+from recorder.devtools.sessions import Handler, ProtocolError, Session
 from schemas import InputError
 
 from .tab import Tab
@@ -24,6 +24,7 @@ class PlaywrightSession:
     """A session that Playwright carries."""
 
     def __init__(self, session: CDPSession):
+        self.bodies: Session | None = None
         self._session = session
         self._sending: set[asyncio.Task] = set()
 

@@ -223,7 +223,8 @@ class Recorder:
             connection, context_id = connected
             connection.on_error = self._on_error
             order = await endpoint.page_targets(self._context)
-            return AttachedTargets(connection, context_id, self, order, workers=self._extras.replayable)
+            return AttachedTargets(connection, context_id, self, order, workers=self._extras.replayable,
+                                   bodies=self._extras.har or self._extras.replayable)
         warnings.warn(_NO_ADDRESS, stacklevel=3)
         return PlaywrightTargets(self._context, self)
 

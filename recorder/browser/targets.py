@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from recorder.devtools.connection import Connection, TargetSession
-from recorder.devtools.sessions import ProtocolError
+from recorder.devtools.sessions import ProtocolError, keep_bodies
 
 from .tab import Tab
 
@@ -45,15 +45,19 @@ class AttachedTargets:
     """The tabs of the context `context_id`, on a connection of the recorder's own.
 
     `order`: ids of the targets that are there at the start, in order of appearance, which the browser does not tell.
-    `workers`: the network of workers is followed, too.
+    `workers`: the network of workers is followed, too; `bodies`: the browser keeps the bodies of answers.
     """
 
-    def __init__(self, connection: Connection, context_id: str, keeper: TabKeeper, order: list[str], *, workers: bool):
+    def __init__(self, connection: Connection, context_id: str, keeper: TabKeeper, order: list[str], *, workers: bool,
+                 bodies: bool):
         self._connection = connection
         self._browser = connection.browser
         self._context_id = context_id
         self._keeper = keeper
         self._order = order
+        self._keeps_bodies = bodies
+        self._second: TargetSession | None = None  # of the browser, from which others attach to what it has
+        self._attaching: set[asyncio.Task[None]] = set()
         self._of_pages = ("iframe", "worker") if workers else ("iframe",)
         self._of_browser = ("page", "service_worker", "shared_worker") if workers else ("page",)
         self._tabs: dict[str, Tab] = {}  # by their target's id
@@ -61,6 +65,9 @@ class AttachedTargets:
 
     async def begin(self) -> None:
         """Attach to what is there, and from now on to what comes; returns when what comes next will be heard."""
+        if self._keeps_bodies:
+            attached = await self._browser.send("Target.attachToBrowserTarget")
+            self._second = self._browser.child(attached["sessionId"])
         for target in self._order:
             with suppress(ProtocolError):  # closed meanwhile
                 info = await self._browser.send("Target.getTargetInfo", {"targetId": target})
@@ -97,6 +104,7 @@ class AttachedTargets:
             session.post("Runtime.runIfWaitingForDebugger")
             self._browser.post("Target.detachFromTarget", {"sessionId": event["sessionId"]})
             return
+        self._keep_bodies(session, target["targetId"])
         if target["type"] != "page":
             self._follow_worker(session, next(iter(self._tabs.values()), None), target["type"])
             return
@@ -110,6 +118,7 @@ class AttachedTargets:
 
     def _on_frame(self, tab: Tab, event: dict[str, Any]) -> None:
         session = self._browser.child(event["sessionId"])
+        self._keep_bodies(session, event["targetInfo"]["targetId"])
         if event["targetInfo"]["type"] == "worker":
             self._follow_worker(session, tab, "worker")
             return
@@ -117,10 +126,24 @@ class AttachedTargets:
             tab.arm_frame(session)
             self._follow(session, event["targetInfo"]["targetId"], tab)
 
+    def _keep_bodies(self, session: TargetSession, target: str) -> None:
+        """Have the browser keep bodies of a target. It is not held for that: what comes at once is streamed."""
+        async def attach(second: TargetSession) -> None:
+            with suppress(ProtocolError):  # it is gone already
+                attached = await second.send("Target.attachToTarget", {"targetId": target, "flatten": True})
+                keep_bodies(session, self._browser.child(attached["sessionId"]))
+
+        if self._second:
+            task = asyncio.ensure_future(attach(self._second))
+            self._attaching.add(task)
+            task.add_done_callback(self._attaching.discard)
+
     def _follow_worker(self, session: TargetSession, tab: Tab | None, kind: str) -> None:
         with _going_on(session):
             if tab:
                 tab.follow(session, worker=kind)
+                session.on("Target.attachedToTarget", partial(self._on_frame, tab))  # workers of this worker
+                session.post("Target.setAutoAttach", _attaching_to("worker"))
 
     def _follow(self, session: TargetSession, target: str, tab: Tab) -> None:
         """Attach to the frames in it, and learn when it ends."""

@@ -111,7 +111,12 @@ class NetworkLog:
             fields["url"] = self._stand_ins.in_address(event.url)
         elif isinstance(event.data, bytes):
             fields["blob"] = self._writer.blob(event.data)
-        elif event.direction != "close":
+        elif event.direction == "accepted":
+            fields["protocol"] = self._stand_ins.in_text(event.protocol)
+        elif event.direction == "close":
+            fields |= {} if event.code is None else {
+                "code": event.code, "reason": self._stand_ins.in_text(event.reason), "by_page": event.by_page}
+        else:
             fields["text"] = self._stand_ins.in_body(event.data, "application/json")
         fields |= {name: self._stand_ins.in_text(value) for name, value in (("event", event.event), ("id", event.id))
                  if value}

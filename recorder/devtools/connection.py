@@ -14,7 +14,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage, InvalidURI
 
-from .sessions import Handler, ProtocolError
+from .sessions import Handler, ProtocolError, Session
 
 _OPENING = 10.0  # seconds that a browser has to accept the connection
 
@@ -24,6 +24,7 @@ class TargetSession:
 
     def __init__(self, connection: "Connection", session_id: str | None):
         self.id = session_id
+        self.bodies: Session | None = None
         self._connection = connection
         self._handlers: defaultdict[str, list[Handler]] = defaultdict(list)
         self._waiting: dict[int, asyncio.Future[dict[str, Any]]] = {}

@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass
 class ChannelEvent:
-    """Something that went over a connection which stays open; `epoch`: wall clock in seconds."""
+    """Something that went over a connection which stays open; `epoch`: wall clock in seconds.
+
+    `protocol`: of direction `accepted`. `code`, `reason`, `by_page`: of direction `close`, None where they are not
+    known; they may be filled in later, as the page reports them.
+    """
 
     tab: int
     channel: int
@@ -16,3 +20,7 @@ class ChannelEvent:
     data: str | bytes = ""
     event: str = ""
     id: str = ""
+    protocol: str = ""
+    code: int | None = None
+    reason: str = ""
+    by_page: bool = False

@@ -7,7 +7,7 @@ from schemas.formats.network import RESOURCE_KINDS
 from schemas.types.network import Header
 
 from .body_text import text_of
-from .har import Exchange, is_text, sent
+from .har import Exchange, is_text, sent_bytes
 from .secret_values import is_secret_name
 from .stand_ins import StandIns
 
@@ -30,7 +30,7 @@ def line(exchange: Exchange, secrets: StandIns) -> tuple[dict[str, Any], bytes |
         **({"charset": exchange.charset[:_CHARSET_LENGTH]} if exchange.charset is not None else {}),
     }
     received = _content(exchange, answer.get("mimeType", ""), secrets) if answer else None
-    return fields, _sent(exchange, secrets), received
+    return fields, sent_bytes(exchange, secrets), received
 
 
 def headers(named: dict[str, str], secrets: StandIns) -> list[Header]:
@@ -76,17 +76,6 @@ def _item(item: dict[str, str], secrets: StandIns) -> dict[str, str]:
     return {"name": secrets.in_text(name), "value": hidden}
 
 
-def _sent(exchange: Exchange, secrets: StandIns) -> bytes | None:
-    """What was sent, without secrets; what is no text is looked through byte by byte."""
-    content, kind = exchange.posted_bytes, _type(exchange.headers)
-    if content is None:
-        return None if exchange.posted is None else _as_bytes(sent(exchange.posted, kind, secrets))
-    try:
-        return _as_bytes(sent(content.decode(), kind, secrets))
-    except UnicodeDecodeError:
-        return sent(content.decode("latin-1"), kind, secrets).encode("latin-1", "replace")
-
-
 def _content(exchange: Exchange, kind: str, secrets: StandIns) -> bytes | None:
     """An answer's text without secrets, anything else as it is."""
     if exchange.body is None or not is_text(kind):
@@ -94,11 +83,3 @@ def _content(exchange: Exchange, kind: str, secrets: StandIns) -> bytes | None:
     text, codec = text_of(exchange.body, exchange.text_charset)
     shown = secrets.in_body(text, kind, labels=True)
     return exchange.body if shown == text else shown.encode(codec, "replace")
-
-
-def _as_bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _type(headers_sent: dict[str, str]) -> str:
-    return next((value for name, value in headers_sent.items() if name.lower() == "content-type"), "")

@@ -62,7 +62,7 @@ def secrets_of(exchange: Exchange) -> Iterator[str]:
             yield from (cookie["value"] for line in value.split("\n") for cookie in _cookies(line, name.lower()))
         elif is_secret_name(name):
             yield value
-    yield from named_secrets(exchange.posted or "", _header(exchange.headers, "content-type"))
+    yield from named_secrets(_posted_text(exchange), _header(exchange.headers, "content-type"))
     kind = (exchange.response or {}).get("mimeType", "")
     if exchange.body and is_text(kind):
         yield from named_secrets(text_of(exchange.body, exchange.text_charset)[0], kind)
@@ -93,12 +93,37 @@ def _request(exchange: Exchange, secrets: Secrets) -> dict[str, Any]:
         "headers": _headers(exchange.headers, secrets), "cookies": _hidden_cookies(exchange.headers, "cookie"),
         "queryString": [{"name": name, "value": value}
                         for name, value in parse_qsl(split_address(url).query, keep_blank_values=True)],
-        "headersSize": _UNKNOWN, "bodySize": _UNKNOWN if exchange.posted is None else len(_utf8(exchange.posted)),
+        "headersSize": _UNKNOWN, "bodySize": _UNKNOWN,
     }
-    if exchange.posted is not None:
-        kind = _header(exchange.headers, "content-type")
-        request["postData"] = {"mimeType": kind, "text": sent(exchange.posted, kind, secrets)}
+    if (content := sent_bytes(exchange, secrets)) is not None:
+        request["bodySize"] = len(content)
+        request["postData"] = {"mimeType": _header(exchange.headers, "content-type"), **_text_or_base64(content)}
     return request
+
+
+def sent_bytes(exchange: Exchange, secrets: Secrets) -> bytes | None:
+    """What was sent, without secrets; what is no text is searched byte by byte."""
+    content, kind = exchange.posted_bytes, _header(exchange.headers, "content-type")
+    if content is None:
+        return None if exchange.posted is None else _utf8(sent(exchange.posted, kind, secrets))
+    try:
+        return _utf8(sent(content.decode(), kind, secrets))
+    except UnicodeDecodeError:
+        return sent(content.decode(BYTES), kind, secrets).encode(BYTES, "replace")
+
+
+def _posted_text(exchange: Exchange) -> str:
+    """What was sent, as text in which secrets are found."""
+    if exchange.posted is not None or exchange.posted_bytes is None:
+        return exchange.posted or ""
+    return text_of(exchange.posted_bytes)[0]
+
+
+def _text_or_base64(content: bytes) -> dict[str, str]:
+    try:
+        return {"text": content.decode("utf-8", "surrogatepass")}
+    except UnicodeDecodeError:
+        return {"text": base64.b64encode(content).decode(), "encoding": "base64"}
 
 
 def sent(text: str, kind: str, secrets: Secrets) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 
+_NORMALIZED_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT")
 Headers = tuple[tuple[str, str], ...]
 _TEXT = ("json", "javascript", "xml", "x-www-form-urlencoded")
 
@@ -58,24 +59,36 @@ class Request:
 
 @dataclass(frozen=True)
 class Message:
-    """What a channel carried: `direction` is sent, received or close; `time`: seconds since the recording started."""
+    """What a channel carried: `direction` is sent, received or close; `time`: seconds since the recording started.
+
+    `code`, `reason`: of a close, as the page had them; None where that is not known. `by_page`: the page closed it.
+    """
 
     time: float
     direction: str
     data: str | bytes = ""
     event: str = ""
     id: str = ""
+    code: int | None = None
+    reason: str = ""
+    by_page: bool = False
 
 
 @dataclass(frozen=True)
 class Channel:
-    """A WebSocket (`kind` websocket) or an EventSource (eventsource) with all that it carried, in order."""
+    """A WebSocket (`kind` websocket) or an EventSource (eventsource) with all that it carried, in order.
+
+    `protocol`: the subprotocol that the server chose, None where that is not known. `is_refused`: the server did not
+    accept the connection.
+    """
 
     number: int
     time: float
     kind: str
     url: str
     messages: tuple[Message, ...] = ()
+    protocol: str | None = None
+    is_refused: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,6 +104,11 @@ class Archive:
 def header(headers: Headers, name: str) -> str:
     """The first header of a name, whatever its case; empty when there is none."""
     return next((value for key, value in headers if key.lower() == name), "")
+
+
+def normalized_method(method: str) -> str:
+    """A method as browsers send it: those of the Fetch standard (2.2.1) in capitals, any other as it is."""
+    return method.upper() if method.upper() in _NORMALIZED_METHODS else method
 
 
 def is_text(kind: str) -> bool:

@@ -19,7 +19,7 @@ from schemas.addresses import split_address
 from schemas.files import read_inside, read_named
 from schemas.formats.network import RESOURCE_KINDS
 
-from .exchanges import Archive, Channel, Headers, Message, Recorded, header
+from .exchanges import Archive, Channel, Headers, Message, Recorded, header, normalized_method
 
 _SERVED = ("http", "https")
 _CHANNELS = ("ws", "wss")
@@ -150,9 +150,10 @@ def _exchange(entry: dict[str, Any], request: dict[str, Any], time: float, folde
     answer, answer_headers = _answer(response, status, folder, note if method.upper() != "HEAD" else _say_nothing)
     kind, (tab, top) = _kind(entry, headers, response), tabs.of(entry, headers, status)
     return Recorded(
-        0, time, method.upper(), request["url"].partition("#")[0], status, answer, answer_headers, headers,
+        0, time, normalized_method(method), request["url"].partition("#")[0], status, answer, answer_headers, headers,
         _body(request, note), kind, top, _text(response, "statusText"),
-        "" if status else _failure(entry, response), tab, is_content_required=method.upper() != "HEAD")
+        _text(entry, "_failure") if status else _failure(entry, response), tab,
+        is_content_required=method.upper() != "HEAD")
 
 
 def _object(value: Any, name: str) -> dict[str, Any]:

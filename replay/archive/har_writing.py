@@ -1,7 +1,7 @@
 """Writes what was kept of a session's network as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/).
 
-Entries stand in the order in which they were asked for. What was sent stands as text, as programs that read a HAR
-expect it; WebSockets and EventSources have no form in a HAR and are left out.
+Entries stand in the order in which they were asked for. What is not UTF-8, also of what was sent, stands in base64;
+WebSockets and EventSources have no form in a HAR and are left out.
 """
 
 import base64
@@ -48,7 +48,7 @@ def _request(exchange: Recorded) -> dict[str, Any]:
                              parse_qsl(split_address(exchange.url).query, keep_blank_values=True)],
              "headersSize": _UNKNOWN, "bodySize": len(exchange.body or b"")}
     if exchange.body is not None:
-        entry["postData"] = {"mimeType": kind, "text": exchange.body.decode("utf-8", "replace")}
+        entry["postData"] = {"mimeType": kind, **_content_text(exchange.body)}
     return entry
 
 
@@ -65,11 +65,17 @@ def _response(exchange: Recorded) -> dict[str, Any]:
 def _text(content: bytes | None, kind: str) -> dict[str, str]:
     if content is None:
         return {}
-    if is_text(kind):
-        try:
-            return {"text": content.decode()}
-        except UnicodeDecodeError:
-            pass
+    return _content_text(content) if is_text(kind) else _base64(content)
+
+
+def _content_text(content: bytes) -> dict[str, str]:
+    try:
+        return {"text": content.decode()}
+    except UnicodeDecodeError:
+        return _base64(content)
+
+
+def _base64(content: bytes) -> dict[str, str]:
     return {"text": base64.b64encode(content).decode(), "encoding": "base64"}
 
 

@@ -58,15 +58,25 @@ def _headers(lines: list[Header]) -> Headers:
 def _channels(recording: Recording) -> tuple[Channel, ...]:
     opened: dict[int, tuple[float, str, str]] = {}
     carried: dict[int, list[Message]] = {}
+    protocols: dict[int, str] = {}
     for line in recording.channel_messages():
         number = line["channel"]
         if line["direction"] == "open":
             opened[number] = line["time"], line["kind"], line.get("url", "")
+        elif line["direction"] == "accepted":
+            protocols[number] = line.get("protocol", "")
         else:
             carried.setdefault(number, []).append(_message(recording, line))
-    return tuple(Channel(number, *opened[number], tuple(carried.get(number, ()))) for number in sorted(opened))
+    return tuple(Channel(number, *opened[number], tuple(messages := carried.get(number, [])), protocols.get(number),
+                         number not in protocols and _is_refused(messages)) for number in sorted(opened))
+
+
+def _is_refused(messages: list[Message]) -> bool:
+    """Whether a WebSocket that no server accepted was refused: recordings that have the code of its end say so."""
+    return len(messages) == 1 and messages[0].direction == "close" and messages[0].code is not None
 
 
 def _message(recording: Recording, line: ChannelMessage) -> Message:
     data = recording.blob(line["blob"]) if "blob" in line else line.get("text", "")
-    return Message(line["time"], line["direction"], data, line.get("event", ""), line.get("id", ""))
+    return Message(line["time"], line["direction"], data, line.get("event", ""), line.get("id", ""), line.get("code"),
+                   line.get("reason", ""), line.get("by_page", False))

@@ -10,7 +10,7 @@ from schemas.formats.proof import FORMAT
 from schemas.types.proof import Proof
 from schemas.types.recordings import Demonstration
 
-from .running import Result
+from .run_report import Result
 
 
 def proof_of(demonstration: Demonstration, result: Result, *, live: bool, save_blob: Callable[[bytes], str]) -> Proof:

@@ -34,8 +34,8 @@ _MISSING = b"demotape: this is not in the recording\n"
 @dataclass(frozen=True)
 class Answer:
     """What goes to the browser. `cut`: the connection ends behind it, as the recorded one did, with status 0 before
-    anything; `stays_open`: nothing comes behind it, and the connection stays open. `length`: of what HEAD asks
-    about."""
+    anything; `stays_open`: nothing comes behind it, with status 0 nothing at all, and the connection stays open.
+    `length`: of what HEAD asks about."""
 
     status: int
     headers: Headers = ()
@@ -76,7 +76,7 @@ def answer(request: Request, match: Match, started: float) -> Answer:
     """
     exchange = match.exchange
     if exchange.status == 0:
-        return Answer(0, cut=True)
+        return Answer(0, stays_open=True) if exchange.failure == STILL_OPEN else Answer(0, cut=True)
     began = started + exchange.ended
     content = exchange.answer()
     if content is None and exchange.is_content_required and exchange.status not in _NO_CONTENT:

@@ -5,18 +5,23 @@ import math
 from bisect import bisect
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing, suppress
+from dataclasses import replace
 
 from websockets.exceptions import WebSocketException
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.http11 import Request as WebSocketRequest
+from websockets.http11 import Response as WebSocketResponse
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
 from replay.archive.exchanges import Channel, Headers, Message, Recorded
 
+from .carried_ids import CarriedValues
+
 _LONGEST_WAIT = 0.1  # seconds between two messages: a session is served faster than it was
 _RETRY_MS = 50  # milliseconds after which a browser is to ask again for a stream that ended
 _READ = 1 << 16
+_NEVER_SENT = (CloseCode.ABNORMAL_CLOSURE, CloseCode.TLS_HANDSHAKE)  # codes of connections that broke
 
 
 class Channels:
@@ -81,33 +86,42 @@ class Playing:
 
     def __init__(self, channel: Channel, renewed: bool, channels: Channels):
         self._channel, self._renewed, self._channels = channel, renewed, channels
-        self._heard: asyncio.Queue[None] = asyncio.Queue()
+        self._heard: asyncio.Queue[str | bytes] = asyncio.Queue()
+        self._carried = CarriedValues()
+        self.protocol, self.is_refused = channel.protocol, channel.is_refused
         self.awaited: float | None = None
 
-    def hear(self) -> None:
+    def hear(self, data: str | bytes = "") -> None:
         """The browser has sent a message."""
-        self._heard.put_nowait(None)
+        self._heard.put_nowait(data)
 
     async def messages(self) -> AsyncGenerator[Message, None]:
         """What goes out, in order and each when it is due: what came after something was sent waits until that is sent
-        again. Ends where the recorded one ended and the page asked again; goes on without end otherwise."""
+        again, and has the values that the page made. Ends with the message by which the server ended the recorded one,
+        or where the page asked again for what had ended; goes on without end otherwise."""
         before = self._channel.time
         self._channels.enter(self)
         try:
             for message in self._channel.messages:
                 if message.direction == "sent" and self._channel.kind == "websocket":
-                    await self._heard.get()
-                elif message.direction == "received" or (message.direction == "close" and self._renewed):
+                    self._carried.learn(message.data, await self._heard.get())
+                elif message.direction == "received" or (message.direction == "close" and self._is_ended(message)):
                     self.awaited = message.time
                     await self._channels.reach(message.time, message.time - before)
+                    if message.direction == "received" or self._channel.kind == "websocket":
+                        yield replace(message, data=self._carried.replaced(message.data))
+                    self.awaited = None
                     if message.direction == "close":
                         return
-                    yield message
-                    self.awaited = None
                 before = message.time
             await asyncio.Event().wait()
         finally:
+            self.awaited = None
             self._channels.leave(self)
+
+    def _is_ended(self, close: Message) -> bool:
+        """Whether a close is the server's, and not the page's own, or that of its end."""
+        return self._renewed or (close.code is not None and not close.by_page)
 
 
 def _renewed(channels: tuple[Channel, ...], exchanges: Iterable[Recorded]) -> set[int]:
@@ -153,25 +167,23 @@ async def serve_websocket(playing: Playing | None, target: str, headers: Headers
     request = next((event for event in protocol.events_received() if isinstance(event, WebSocketRequest)), None)
     if request is None:  # no handshake
         return
-    response = protocol.accept(request) if playing else protocol.reject(504, "not in the recording\n")
-    if playing and (protocols := request.headers.get("Sec-WebSocket-Protocol")):
-        response.headers["Sec-WebSocket-Protocol"] = protocols.split(",")[0].strip()
-    protocol.send_response(response)
+    protocol.send_response(_handshake_response(protocol, playing, request))
     await _flush(protocol, writer)
     if playing is None or protocol.state is not State.OPEN:
         return
+    message_parts = _MessageParts()
     going_out = asyncio.ensure_future(_play(playing, protocol, writer, on_activity))
     try:
         if buffered:
             protocol.receive_data(buffered)
         while True:
             for event in protocol.events_received():
-                if isinstance(event, Frame) and event.opcode in (Opcode.TEXT, Opcode.BINARY):
-                    playing.hear()
+                if isinstance(event, Frame) and (data := message_parts.add(event)) is not None:
+                    playing.hear(data)
             await _flush(protocol, writer)
-            if protocol.state is State.CLOSED or not (data := await reader.read(_READ)):
+            if protocol.state is State.CLOSED or not (received := await reader.read(_READ)):
                 break
-            protocol.receive_data(data)
+            protocol.receive_data(received)
         await _flush(protocol, writer)
     finally:
         going_out.cancel()
@@ -183,14 +195,59 @@ async def _play(playing: Playing, protocol: ServerProtocol, writer: asyncio.Stre
                 on_activity: Callable[[], None]) -> None:
     async with aclosing(playing.messages()) as messages:
         async for message in messages:
-            if isinstance(message.data, str):
+            if message.direction == "close":
+                _close(message, protocol, writer)
+            elif isinstance(message.data, str):
                 protocol.send_text(message.data.encode("utf-8", "surrogatepass"))
             else:
                 protocol.send_binary(message.data)
             await _flush(protocol, writer)
             on_activity()
-    protocol.send_close(CloseCode.GOING_AWAY)
-    await _flush(protocol, writer)
+
+
+def _handshake_response(protocol: ServerProtocol, playing: Playing | None, request: WebSocketRequest
+                        ) -> WebSocketResponse:
+    """The answer to a handshake, with the subprotocol that was chosen; where that is not known, the first offered."""
+    if playing is None:
+        return protocol.reject(504, "not in the recording\n")
+    if playing.is_refused:
+        return protocol.reject(403, "refused, as recorded\n")
+    response = protocol.accept(request)
+    offered = [name.strip() for name in request.headers.get("Sec-WebSocket-Protocol", "").split(",")]
+    chosen = offered[0] if playing.protocol is None else playing.protocol
+    if chosen and chosen in offered:
+        response.headers["Sec-WebSocket-Protocol"] = chosen
+    return response
+
+
+def _close(message: Message, protocol: ServerProtocol, writer: asyncio.StreamWriter) -> None:
+    """End a connection as the server ended it, with its code and reason or by breaking it off."""
+    if message.code is None:
+        protocol.send_close(CloseCode.GOING_AWAY)
+    elif message.code == CloseCode.NO_STATUS_RCVD:
+        protocol.send_close()
+    elif message.code in _NEVER_SENT:
+        writer.transport.abort()
+    else:
+        protocol.send_close(message.code, message.reason)
+
+
+class _MessageParts:
+    """Joins the frames of a message."""
+
+    def __init__(self) -> None:
+        self._parts: list[Frame] = []
+
+    def add(self, frame: Frame) -> str | bytes | None:
+        """The message that a frame completes; None where it completes none."""
+        if frame.opcode not in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+            return None
+        self._parts.append(frame)
+        if not frame.fin:
+            return None
+        parts, self._parts = self._parts, []
+        content = b"".join(bytes(part.data) for part in parts)
+        return content.decode("utf-8", "replace") if parts[0].opcode is Opcode.TEXT else content
 
 
 async def _flush(protocol: ServerProtocol, writer: asyncio.StreamWriter) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from urllib.parse import quote
 
-from replay.archive.exchanges import Archive, Recorded, Request
+from replay.archive.exchanges import Archive, Recorded, Request, header
 
 from .addresses import Address, address, is_wild, path_likeness, query_likeness
 from .bodies import LARGEST, Pair, compare, made_values
@@ -122,7 +122,7 @@ class Session:
         return Match(self._exchanges[index], score, carried)
 
     def _find(self, incoming: IncomingRequest) -> ScoredIndex | None:
-        method = incoming.request.method.upper()
+        method = _method(incoming.request)
         for index in self._indexes(incoming.request):
             for recorded_method in ("HEAD", "GET") if method == "HEAD" else (method,):
                 if scored := index.find(recorded_method, incoming):
@@ -184,7 +184,7 @@ class _RequestIndex:
         self._shapes: dict[tuple[str, str, int], _PathShapes] = {}
         for index in indices:
             parsed = shared.addresses[index]
-            method = shared.exchanges[index].method.upper()
+            method = _method(shared.exchanges[index])
             group = self._groups.get((method, parsed.origin, parsed.path))
             if group is None:
                 group = self._groups[method, parsed.origin, parsed.path] = RequestGroup(shared)
@@ -259,6 +259,13 @@ class _PathShapes:
             return []
         turn = queue.turn()
         return [self._by_first[first] for first in dict.fromkeys([turn, *queue.neighbours(turn)])]
+
+
+def _method(request: Request | Recorded) -> str:
+    """The method; CORS preflights are apart from what else is requested by OPTIONS."""
+    method = request.method.upper()
+    is_preflight = method == "OPTIONS" and header(request.headers, "access-control-request-method")
+    return "preflight" if is_preflight else method
 
 
 def _kind(exchange: Recorded) -> str:

@@ -10,7 +10,7 @@ RESOURCE_KINDS = (  # Network.ResourceType of the Chrome DevTools Protocol, in l
     "other",
 )
 CHANNELS = ("websocket", "eventsource")
-DIRECTIONS = ("open", "sent", "received", "close")
+DIRECTIONS = ("open", "accepted", "sent", "received", "close")
 
 
 class HeaderSchema(Strict):
@@ -59,12 +59,18 @@ class ChannelMessageSchema(Strict):
     tab = integer("number of the tab")
     channel = integer("number of the connection, from 1 in order of opening", validate=validate.Range(min=1))
     kind = string("`websocket` or `eventsource`", validate=validate.OneOf(CHANNELS))
-    direction = string("`open`, `sent` (by the page), `received` or `close`", validate=validate.OneOf(DIRECTIONS))
+    direction = string("`open`, `accepted` (a WebSocket), `sent` (by the page), `received` or `close`",
+                       validate=validate.OneOf(DIRECTIONS))
     url = string("open: address", required=False)
     text = string("sent, received: the message, where it is text; secrets are stand-ins", required=False)
     blob = digest("sent, received: blob with the message, where it is binary", required=False)
     event = string("received from an EventSource: name of the event", required=False)
     id = string("received from an EventSource: id of the event", required=False)
+    protocol = string("accepted: the subprotocol that the server chose; empty for none", required=False)
+    code = integer("close of a WebSocket: its code as the page had it (RFC 6455, 7.4); absent where it is not known",
+                   required=False, validate=validate.Range(min=1000, max=4999))
+    reason = string("close of a WebSocket: the reason", required=False)
+    by_page = flag("close of a WebSocket: the page closed it", required=False)
 
 
 class StorageItemSchema(Strict):

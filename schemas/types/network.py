@@ -48,6 +48,10 @@ class ChannelMessage(TypedDict):
     blob: NotRequired[str]
     event: NotRequired[str]
     id: NotRequired[str]
+    protocol: NotRequired[str]
+    code: NotRequired[int]
+    reason: NotRequired[str]
+    by_page: NotRequired[bool]
 
 
 class StorageItem(TypedDict):

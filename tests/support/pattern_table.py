@@ -39,6 +39,13 @@ MADE: dict[tuple[str, str], str | bytes] = {
     ("demotape/commands/hints.py", "f'(?<![\\\\w./-]){PROGRAM}(?= (?:{commands})\\\\b)'"):
         r"(?<![\w./-])demotape(?= (?:record|review)\b)",
     ("pipeline/privacy/known_forms.py", "b'|'.join(map(re.escape, there))"): b"ann@x.example|ann",
+    ("demotape/session_writer.py", "b'(?<=\\\\s)' + re.escape(attribute.encode()) + b'(?==)'"):
+        rb"(?<=\s)backend_node_id(?==)",
+    ("pipeline/importing/readers/mind2web.py",
+     "b'<[^<>]*\\\\b' + _MARK.encode() + b'=\"' + re.escape(mark.encode()) + b'\"[^<>]*>'"):
+        rb'<[^<>]*\bdata_pw_testid_buckeye="a1"[^<>]*>',
+    ("pipeline/importing/readers/mind2web.py", "b'\\\\s' + re.escape(attribute.encode()) + b'=\"([^\"]*)\"'"):
+        rb'\sbackend_node_id="([^"]*)"',
 }
 
 

@@ -1,6 +1,5 @@
 """Playwright's traces (trace.zip), versions 3 to 10: actions, pages before them, pictures of the screencast."""
 
-import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from .playwright_snapshots import DrawnPage, Snapshot, Snapshots
 
 _OLDEST, _NEWEST = 3, 10  # versions of the format that are read
 _PHASES = {"before": "before", "input": "action", "action": "action", "after": "after"}
-_TRACE = re.compile(r"(?:.*/)?[^/]*trace[^/]*|.*\.trace")
 _MAX_CLOCK_MS = 1e15
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recorder.building.recording_clock import Clock, as_if_never_set
-from recorder.devtools.sessions import ProtocolError, Session, body_of
+from recorder.devtools.sessions import ProtocolError, Session, body_of, stored_body
 from recorder.privacy.body_text import bytes_of, charset_of
 from recorder.privacy.har import Exchange
 
@@ -55,13 +55,13 @@ class OpenRequests:
         self.hops = Hops()
 
     def end(self, done: Callable[[Exchange], None]) -> None:
-        """The recording ends: call `done` with each exchange whose answer has begun, with what has come of it."""
+        """The recording ends: call `done` with each exchange that has not ended, with what has come of its answer."""
         for key, exchange in list(self.by_id.items()):
-            if exchange.response and exchange.kind not in _NOT_STREAMED:
-                del self.by_id[key]
-                exchange.failure = STILL_OPEN
+            del self.by_id[key]
+            exchange.failure = STILL_OPEN
+            if exchange.response:
                 _take_in(exchange, self.incoming.pop(key, None))
-                done(exchange)
+            done(exchange)
 
 
 def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequests, done: Callable[[Exchange], None],
@@ -71,6 +71,7 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
     `main_frame`: the id of the tab's main frame; `requests`: those of the tab, shared by its sessions; `clock`: by
     which an exchange began.
     """
+    unknown_bodies: set[str] = set()  # requests whose body the browser has not told
     open_, incoming, hops = requests.by_id, requests.incoming, requests.hops
 
     def sent(event: dict[str, Any]) -> None:
@@ -97,7 +98,8 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
         if exchange.kind not in _NOT_STREAMED:  # now, as a short answer ends before it could be asked for
             incoming[key] = _Incoming()
             spawn(follow_bytes(key, incoming[key]))
-        if request.get("hasPostData") and exchange.posted is None:
+        if request.get("hasPostData") and exchange.posted is None and exchange.posted_bytes is None:
+            unknown_bodies.add(key)
             spawn(fetch_posted(key, exchange))
 
     def sent_headers(event: dict[str, Any]) -> None:
@@ -129,7 +131,10 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
         hops.on_response_headers(event["requestId"], event["headers"])
 
     def finished(event: dict[str, Any]) -> None:
-        if exchange := open_.pop(event["requestId"], None):
+        exchange = open_.pop(event["requestId"], None)
+        if exchange and not exchange.response and exchange.kind == "Script":
+            incoming.pop(event["requestId"], None)  # of a shared worker, which `follow_scripts` takes from elsewhere
+        elif exchange:
             exchange.ended, exchange.size = event["timestamp"], int(event["encodedDataLength"])
             spawn(fetch(event["requestId"], exchange))
 
@@ -153,6 +158,7 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
     async def fetch_posted(key: str, exchange: Exchange) -> None:
         with suppress(ProtocolError):  # gone, or a body that the browser does not keep
             answer = await session.send("Network.getRequestPostData", {"requestId": key})
+            unknown_bodies.discard(key)
             if answer.get("base64Encoded"):
                 exchange.posted_bytes = base64.b64decode(answer["postData"])
             else:
@@ -163,15 +169,26 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
         done(exchange)
 
     async def take_in(key: str, exchange: Exchange) -> None:
-        """Have an exchange keep what came of its answer."""
+        """Have an exchange keep what came of its answer; and what was sent, which the browser may know by now only."""
+        if key in unknown_bodies:
+            await fetch_posted(key, exchange)
+            unknown_bodies.discard(key)
         arriving = incoming.pop(key, None)
         if arriving:
             await arriving.begun.wait()
             _take_in(exchange, arriving)
-        if not exchange.body:  # nothing comes of what the browser has in its cache
-            with suppress(ProtocolError):  # the document was left before its body could be asked for
-                answer = await session.send("Network.getResponseBody", {"requestId": key})
+        if exchange.body:
+            return
+        if content := await stored_body(session, key):
+            _take_in_bytes(exchange, content)
+            return
+        with suppress(ProtocolError):  # the page has nothing, or the document was left
+            answer = await session.send("Network.getResponseBody", {"requestId": key})
+            if answer["body"] or content is None:
                 _take_in_decoded(exchange, answer, arriving.received if arriving else None)
+                return
+        if content is not None:
+            _take_in_bytes(exchange, content)
 
     return {"Network.requestWillBeSent": sent, "Network.requestWillBeSentExtraInfo": sent_headers,
             "Network.responseReceived": received, "Network.responseReceivedExtraInfo": received_headers,
@@ -179,10 +196,15 @@ def listeners(session: Session, tab: int, main_frame: str, requests: OpenRequest
 
 
 def _take_in(exchange: Exchange, arriving: _Incoming | None) -> None:
-    """Have an exchange keep the bytes that came of its answer, and the charset in which the browser reads them."""
+    """Have an exchange keep the bytes that came of its answer, if all of them are known."""
     if arriving and (content := arriving.content) is not None:
-        exchange.body = content
-        exchange.charset = str((exchange.response or {}).get("charset") or "").lower()
+        _take_in_bytes(exchange, content)
+
+
+def _take_in_bytes(exchange: Exchange, content: bytes) -> None:
+    """Have an exchange keep the bytes of its answer, and the charset in which the browser reads them."""
+    exchange.body = content
+    exchange.charset = str((exchange.response or {}).get("charset") or "").lower()
 
 
 def _take_in_decoded(exchange: Exchange, answer: dict[str, Any], size: int | None) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline import extras
-from replay.archive.exchanges import Archive, Headers, Recorded, header
+from replay.archive.exchanges import Archive, Headers, Recorded, header, normalized_method
 from schemas import InputError, limits
 from schemas.files import open_named, read_all, reason
 from schemas.formats.network import RESOURCE_KINDS
@@ -278,7 +278,7 @@ def _concurrent(record: Record) -> list[str]:
 def _exchange(number: int, time: float, answer: Record | None, request: Record | None, pages: frozenset[str]
               ) -> Recorded:
     metadata = _own_metadata(answer, request)
-    method = request.head.first.upper() if request and request.head else "GET"
+    method = normalized_method(request.head.first) if request and request.head else "GET"
     if not _METHOD.fullmatch(method):
         raise Broken("it has no HTTP method")
     headers = request.head.headers if request and request.head else ()
@@ -288,11 +288,11 @@ def _exchange(number: int, time: float, answer: Record | None, request: Record |
     top = metadata.get("top")
     if not isinstance(top, bool):
         top = _is_top(url, method, kind, headers, pages)
-    failure = metadata.get("failure") if isinstance(metadata.get("failure"), str) else ""
+    failure = str(metadata["failure"]) if isinstance(metadata.get("failure"), str) else ""
     return Recorded(
         number, time, method, url, status, answer.content if answer else _nothing, answer_headers, headers,
         request.body if request else None, "document" if top and kind == "other" else kind, top, text,
-        "" if status else failure or "no answer", _bounded_integer(metadata.get("tab"), 1, 10**6) or 1,
+        failure if status else failure or "no answer", _bounded_integer(metadata.get("tab"), 1, 10**6) or 1,
         _bounded_integer(metadata.get("seed"), 0, 2**32 - 1), decoded=False, is_content_required=method != "HEAD")
 
 

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.async_api import async_playwright
 
+from pipeline.partial_exchanges import partial_exchanges
 from recorder import Recording
 from recorder.privacy.body_text import bytes_of, charset_of, text_of
 from recorder.privacy.exchange_lines import line
@@ -196,6 +197,14 @@ def test_what_is_sent_is_kept_byte_for_byte(session):
 def test_an_answer_that_ended_early_has_what_came_and_how_it_ended(session, path, status, failure, came):
     kept = exchange(session[0], path)
     assert (kept["status"], kept["failure"], content(session[0], path) or b"") == (status, failure, came)
+
+
+def test_the_check_says_which_exchanges_are_partial(session):
+    texts = list(partial_exchanges(session[0]))
+    named = {path: [text for text in texts if f"{path}:" in text] for path in (
+        "/stream", "/broken", "/open", "/save", "/empty", "/bytes", "/send", "/old", "/number")}
+    assert {path for path, found in named.items() if found} == {"/stream", "/broken", "/open"}, texts
+    assert "it has 8 bytes" in named["/open"][0] and "ERR_INCOMPLETE_CHUNKED_ENCODING" in named["/broken"][0]
 
 
 @pytest.mark.parametrize("text, content, charset", [

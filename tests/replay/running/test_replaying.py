@@ -77,8 +77,8 @@ def demonstration(recorded):
     return refresh(recorded.recording.layout.root)[0]
 
 
-def run(recording_browser, recorded, demonstration, out):
-    return asyncio.run(running.run(Recording(recorded.recording.layout.root), demonstration, out))
+def run(recording_browser, recorded, demonstration, out, *, fast=False):
+    return asyncio.run(running.run(Recording(recorded.recording.layout.root), demonstration, out, fast=fast))
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +91,15 @@ def test_it_is_run_again_without_the_site(result, office):
     assert result.verdict == result.last == "same" and result.missing == {}
     assert len(result.outcomes) > 10
     assert office.requests and office.counted == 2  # nobody has asked it again
+
+
+def test_a_fast_run_has_the_same_verdicts_and_no_pictures(recording_browser, recorded, demonstration, result, tmp_path):
+    fast = run(recording_browser, recorded, demonstration, tmp_path / "run", fast=True)
+    assert [(outcome.turn, outcome.verdict) for outcome in fast.outcomes] == [
+        (outcome.turn, outcome.verdict) for outcome in result.outcomes], reasons(fast)
+    assert fast.missing == {} and all(outcome.shown is outcome.picture is None for outcome in fast.outcomes)
+    proof = proof_of(demonstration, fast, live=False, save_blob=lambda content: pytest.fail("a picture"))
+    assert proof["verdict"] == "same"
 
 
 def reasons(result):
@@ -132,12 +141,13 @@ def without_the_last(demonstration):
     turns_of(demonstration, "click")[-1]["dropped"] = True
 
 
+@pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("spoil", [another_text, another_target, without_the_last])
 def test_a_demonstration_with_a_fault_is_not_called_the_same(recording_browser, recorded, demonstration, tmp_path,
-                                                            spoil):
+                                                            spoil, fast):
     spoiled = copy.deepcopy(demonstration)
     spoil(spoiled)
-    result = run(recording_browser, recorded, spoiled, tmp_path / "run")
+    result = run(recording_browser, recorded, spoiled, tmp_path / "run", fast=fast)
     assert result.verdict != "same", result.outcomes
 
 

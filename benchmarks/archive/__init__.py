@@ -1,0 +1,1 @@
+"""The archive of the network, compared with what a server sent and received."""
