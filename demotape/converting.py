@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from pipeline.batch import refreshed
 from pipeline.export import InOrder, LeftOut, Source, export, order_key
 from pipeline.export.source import Summary
 from pipeline.export.splits import Rule
@@ -122,5 +123,5 @@ def _collect_source(name: str, part: Path | Part, future: "Future[Path]", conver
 def _source_of(path: Path) -> Source:
     recording = Recording(path)
     if not recording.layout.demonstration.is_file():
-        raise InputError(f"{path}: not processed yet; run: demotape process {path}")
+        return Source(refreshed(path), recording)
     return Source(read_json(recording.layout.demonstration, DemonstrationSchema()), recording)

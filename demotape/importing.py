@@ -16,6 +16,7 @@ from curator_web.errors import DatabaseUnavailable
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import BY_COMMAND
 from pipeline import process, sandbox
+from pipeline.batch import refreshed
 from pipeline.importing import Item, find_importer, list_items, may_be_package, unknown_kind
 from recorder import Recording
 from recorder.package.package_file import Package
@@ -73,6 +74,8 @@ def import_part(database: Database, store: RecordingStore, part: "Path | Part | 
         return import_package(database, store, part, project=project)
     with _noted(database, None) as attempt:
         attempt.recording = Recording(part).id
+        if not RecordingLayout(part).demonstration.exists():
+            refreshed(part)
         return import_recording(database, store, part, project=project)
 
 
@@ -94,14 +97,26 @@ def expand_paths(paths: Iterable[Path], importer: str | None = None) -> list[Pat
 
 
 def _parts(path: Path, importer: str | None) -> list[Path | Part]:
-    if importer is None and RecordingLayout(path).manifest.exists():
-        return [path]
+    if importer is None and (recordings := _recordings_in(path)):
+        return [*recordings]
     listed = list_items(path, importer)
     if listed is not None:
         return [Part(listed[0], item) for item in listed[1]]
     if path.is_file() and _is_zip(path) and may_be_package(path):
         return [path]
     raise unknown_kind(path)
+
+
+def _recordings_in(path: Path) -> list[Path]:
+    """A folder if it is a recording; else the recordings in it and in its folders, as `demotape record` and
+    `demotape agents run` write them."""
+    if RecordingLayout(path).manifest.exists():
+        return [path]
+    try:
+        return sorted(manifest.parent for pattern in ("*", "*/*")
+                      for manifest in path.glob(f"{pattern}/{RecordingLayout(path).manifest.name}"))
+    except OSError:  # it cannot be read, which whoever tries next says
+        return []
 
 
 def _is_zip(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """The commands that run agents on recorded tasks."""
 
 import json
+import shlex
 from collections import defaultdict
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ import click
 
 from schemas import DemotapeError, InputError
 
+from .hints import with_called_program
 from .terminal import PATH, console, printable, progress
 
 if TYPE_CHECKING:
@@ -63,6 +65,8 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
                 console.print(f"{printable(agent_run.recording)}  {value}  {agent_run.seconds:.1f} s{reason}")
     if not as_json:
         _print_table(runs_done)
+        console.print(f"Review the runs: {with_called_program(f'demotape import {shlex.quote(str(runs))}')}",
+                      soft_wrap=True)
     if undecided := sum(agent_run.score is None for agent_run in runs_done):
         raise DemotapeError(f"{undecided} of {len(runs_done)} tasks could not be scored")
 

@@ -76,7 +76,7 @@ def test_a_folder_that_is_no_recording(command, tmp_path):
     (tmp_path / "holiday.txt").write_text("photos")
     data = ["--create", "--data", tmp_path / "data"] if command == "import" else []
     result = (run_process if command == "check" else run)(command, tmp_path, *data)
-    refused(result, str(tmp_path), "a recording")
+    refused(result, str(tmp_path), "recording")
     assert not (tmp_path / "data").exists()
 
 

@@ -20,19 +20,20 @@ ELSEWHERE = os.environ | {"PATH": "/usr/bin:/bin"}
 def test_a_hint_works_as_it_is_printed(tmp_path, way):
     recording = tmp_path / "rec"
     write_recording(recording)
+    (recording / "network.jsonl").touch()
     words, environment = {
         "a path from here": ([os.path.relpath(COMMAND, tmp_path)], ELSEWHERE),
         "a whole path": ([str(COMMAND)], ELSEWHERE),
         "on the path": (["demotape"], os.environ | {"PATH": f"{COMMAND.parent}:/usr/bin:/bin"}),
         "a module": ([sys.executable, "-m", "demotape"], ELSEWHERE)}[way]
-    done = subprocess.run([*words, "import", "--create", "--data", tmp_path / "data", recording], capture_output=True,
-                          text=True, cwd=tmp_path, env=environment)
-    assert done.returncode == 2 and "not processed yet" in done.stderr, done
-    hint = re.search(r"run: (.*?demotape process)", done.stderr)[1]
+    done = subprocess.run([*words, "env", "mcp", recording], capture_output=True, text=True, cwd=tmp_path,
+                          env=environment)
+    assert done.returncode == 2 and "no outcome checks" in done.stderr, done
+    hint = re.search(r"with: (.*?demotape outcome)", done.stderr)[1]
     assert hint.startswith(" ".join(words)), (hint, words)
-    again = subprocess.run(f"{hint} '{recording}'", shell=True, capture_output=True, text=True, cwd=tmp_path,
-                           env=environment)
-    assert again.returncode == 0 and (recording / "demonstration.json").exists(), again
+    again = subprocess.run(f"{hint} '{recording}' --propose --without-run", shell=True, capture_output=True, text=True,
+                           cwd=tmp_path, env=environment)
+    assert again.returncode == 2 and "no check distinguishes" in again.stderr, again  # it has run
 
 
 def test_another_program_of_the_name_on_the_path_is_not_meant(tmp_path, monkeypatch):

@@ -153,7 +153,16 @@ def test_nothing_that_can_be_read_writes_nothing(tmp_path):
 
 def test_recordings_are_converted_too(tmp_path):
     recording = write_recording(tmp_path / "shop-1")
-    assert run("process", recording.layout.root).exit_code == 0
     done = run("convert", recording.layout.root, "--format", "trajectories", tmp_path / "out")
     assert done.exit_code == 0 and (tmp_path / "out" / "train.jsonl").exists(), done.output
     assert recording.layout.demonstration.exists()
+
+
+def test_a_folder_of_runs_is_imported_and_processed(tmp_path):
+    for name in ("order/run-1", "order-2/run-1"):
+        recording = write_recording(tmp_path / "runs" / name)
+        (recording.layout.root / "demonstration.json").unlink(missing_ok=True)
+    (tmp_path / "runs" / "results.jsonl").write_text("{}\n")
+    done = import_into(tmp_path, tmp_path / "runs")
+    assert done.exit_code == 0 and done.stdout.count(": imported (") == 1, done.output  # both have one id
+    assert (tmp_path / "runs" / "order-2" / "run-1" / "demonstration.json").exists()
