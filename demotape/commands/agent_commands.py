@@ -46,7 +46,7 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
     task, connects to its browser over CDP, acts, and returns its answer. The exit code is 1 if a task could not be
     scored.
     """
-    from demotape.agents import agent_named, run_all
+    from demotape.agents import agent_named, attempt_folder, run_all
 
     agent_named(agent)
     runs_done = _finished(runs, agent)
@@ -55,7 +55,8 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
         for agent_run in run_all(agent, recordings, runs.resolve(), jobs, seconds, scheduler, repeat=repeat,
                                  finished=finished):
             runs_done.append(agent_run)
-            _append(runs / RESULTS, agent_run)
+            if attempt_folder(runs, Path(agent_run.recording), agent_run.attempt).exists():
+                _append(runs / RESULTS, agent_run)
             step(agent_run.recording)
             if as_json:
                 click.echo(json.dumps(asdict(agent_run)))
@@ -65,6 +66,7 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
                 console.print(f"{printable(agent_run.recording)}  {value}  {agent_run.seconds:.1f} s{reason}")
     if not as_json:
         _print_table(runs_done)
+    if not as_json and runs.exists():
         console.print(f"Review the runs: {with_called_program(f'demotape import {shlex.quote(str(runs))}')}",
                       soft_wrap=True)
     if undecided := sum(agent_run.score is None for agent_run in runs_done):
@@ -92,8 +94,7 @@ def _finished(runs: Path, agent: str) -> list["Run"]:
 
 
 def _append(path: Path, agent_run: "Run") -> None:
-    """Add a result to a file, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Add a result to a file."""
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(asdict(agent_run)) + "\n")
 

@@ -33,6 +33,8 @@ WITHOUT_PAGES = {
     **dict.fromkeys(("diff", "push"), "read manifests and hashes"),
     **dict.fromkeys(("judge",), "reads pictures and texts, in a process with limits"),
     **dict.fromkeys(("replay serve", "replay export"), "read the network of a recording"),
+    **dict.fromkeys(("env serve", "env mcp"), "parse in processes with limits: tests/demotape/test_mcp_server.py"),
+    **dict.fromkeys(("env pack",), "copies recordings"),
     **dict.fromkeys(("ranker train",), "parses trusted exports (docs/security.md)"),
 }
 NO_RECORDINGS = ("user", "project", "task", "admin")  # groups of commands without recordings
@@ -102,7 +104,8 @@ def test_no_export_parses_a_page_in_the_commands_process(work, name):
 @pytest.mark.parametrize("words", [
     "export marked --format parquet --status any --set-of-marks --axtree --jobs 2", "check rec --rendered",
     "outcome rec", "replay run rec", "replay act rec PRESS --turn 2 --grammar weblinx",
-    "agents run recorded rec --runs runs", "import ranked --create --data other", "evaluate predictions.jsonl ranked"])
+    "agents run recorded rec --runs runs", "convert rec --format chat converted",
+    "convert ranked --format chat converted-again", "import ranked --create --data other", "evaluate predictions.jsonl ranked"])
 def test_no_command_parses_a_page_in_its_own_process(work, words):
     if words.startswith(("outcome", "agents")) and not (work / "rec" / "outcome.json").exists():
         run(work, "outcome", "rec", "--propose")
@@ -115,7 +118,7 @@ def test_no_command_parses_a_page_in_its_own_process(work, words):
 
 
 def test_every_command_is_covered():
-    covered = {"process", "import", "export", "check", "outcome", "replay run", "replay act", "agents run", "evaluate"}
+    covered = {"process", "import", "convert", "export", "check", "outcome", "replay run", "replay act", "agents run", "evaluate"}
     assert {words for words in set(LEAVES) - covered - set(WITHOUT_PAGES)
             if words.partition(" ")[0] not in NO_RECORDINGS} == set()
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,8 +12,8 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 from tests.replay.agents.lamp_shop import shop_task
-
-COMMAND = str(Path(sys.executable).parent / "demotape")
+from tests.support.checkout import ROOT
+from tests.support.processes import parse_trap
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +23,9 @@ def recording(recording_browser) -> Path:
 
 def use(recording, work, *options):
     async def inside():
-        parameters = StdioServerParameters(command=COMMAND, args=["env", "mcp", str(recording), *map(str, options)])
+        parameters = StdioServerParameters(
+            command=sys.executable, args=[parse_trap.__file__, "env", "mcp", str(recording), *map(str, options)],
+            env=os.environ | {"TRAP": str(trap), "PYTHONPATH": str(ROOT)})
         async with stdio_client(parameters) as streams, ClientSession(*streams) as session:
             await session.initialize()
 
@@ -32,7 +35,10 @@ def use(recording, work, *options):
 
             return await work(session, call)
 
-    return asyncio.run(inside())
+    trap = recording.parent / "trap"
+    result = asyncio.run(inside())
+    assert not trap.exists(), trap.read_text()  # no page was parsed in the server's own process
+    return result
 
 
 def uid_of(content, words):

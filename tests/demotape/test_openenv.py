@@ -1,6 +1,7 @@
 """demotape env serve, used by OpenEnv's own client and validator in an environment of their own."""
 
 import json
+import socket
 import subprocess
 import urllib.error
 import urllib.request
@@ -10,6 +11,7 @@ import pytest
 
 from tests.replay.agents.lamp_shop import shop_task
 from tests.support.own_environment import make_environment
+from tests.support.waiting import wait_until
 
 ROOT = Path(__file__).parents[2]
 CLIENT = r"""
@@ -112,3 +114,42 @@ def test_what_cannot_be_served_is_refused_before_anything_starts(python, tmp_pat
     words = [python.parent / "demotape", "env", "serve", tmp_path / "missing"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2 and "missing" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_packed_folder_is_valid_and_serves_the_task(python, recording_browser, tmp_path):
+    recording = shop_task(recording_browser).recording.layout.root
+    folder = tmp_path / "packed"
+    words = [python.parent / "demotape", "env", "pack", recording, folder, "--name", "lamp_shop", "--observe", "axtree",
+             "--observe", "screenshot"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    again = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert again.returncode == 2 and "already exists" in again.stderr and (folder / "openenv.yaml").exists()
+    assert not list(folder.rglob("video.*")) and "1 recorded web tasks (train 1)" in (folder / "README.md").read_text()
+    validator = [python.parent / "openenv", "validate", folder, "--level", "static", "--skip-build", "--json"]
+    report = json.loads(subprocess.run(validator, capture_output=True, text=True, timeout=120).stdout)
+    manifest = next(result for result in report["results"] if result["check_id"] == "static.manifest")
+    assert manifest["status"] == "pass", report
+    port = free_port()
+    server = [python.parent / "uvicorn", "server.app:app", "--port", str(port), "--log-level", "warning"]
+    with subprocess.Popen(server, cwd=folder, stderr=subprocess.PIPE, text=True) as process:
+        address = f"http://127.0.0.1:{port}"
+        wait_until(lambda: process.poll() is None and answers(f"{address}/health"))
+        client = subprocess.run([python, "-c", CLIENT, address], capture_output=True, text=True, timeout=240)
+        process.send_signal(2)
+        assert process.wait(60) in (0, -2, 130), process.stderr.read()
+    assert client.returncode == 0, client.stderr
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def answers(address: str) -> bool:
+    try:
+        with urllib.request.urlopen(address, timeout=5):
+            return True
+    except OSError:
+        return False
