@@ -22,10 +22,9 @@ def _point(monkeypatch, tmp_path, boxes: list, patience: float = 5.0, bbox=None,
         return "found again"
 
     monkeypatch.setattr(acting, "box", box)
-    monkeypatch.setattr(acting, "find", find)
     monkeypatch.setattr(acting, "_FIND_POLL_S", 0.001)
     monkeypatch.setattr(acting, "_STEADY_POLL_S", 0.001)
-    actor = Actor(None, list, tmp_path, patience)
+    actor = Actor(None, list, tmp_path, patience, finder=find)
     return asyncio.run(actor._point(arguments or {}, "found", {"bbox": bbox, "tag": "a"}))
 
 
