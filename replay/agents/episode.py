@@ -33,6 +33,7 @@ _QUIET_S = 0.1  # without requests, after which an action's effects are taken to
 _SETTLE_TIMEOUT_S = 5.0  # for those effects
 _POLL_INTERVAL_S = 0.02
 _ACTION_TIMEOUT_S = 30.0
+_WAIT_S = 1.0  # of an action that waits and does not say how long
 _ENDING_GRAMMARS = ("browsergym", "webvoyager")  # in which what is said to the user is the final answer
 Action = str | Mapping[str, Any]
 
@@ -178,7 +179,7 @@ class Episode:
     async def _do(self, action: ParsedAction) -> None:
         match action.intent:
             case "wait":
-                await asyncio.sleep(min(action.arguments.get("milliseconds", 1000.0) / 1000, _SETTLE_TIMEOUT_S))
+                await asyncio.sleep(min(action.arguments.get("seconds", _WAIT_S), _ACTION_TIMEOUT_S / 2))
             case "tabcreate":
                 self._active = await self.context.new_page()
             case "tabswitch":

@@ -103,6 +103,25 @@ def test_what_cannot_be_done_is_said_and_the_attempt_goes_on(task, action, messa
     run(work)
 
 
+def test_waiting_takes_as_long_as_the_action_says(task, monkeypatch):
+    waited = []
+    sleep = asyncio.sleep
+
+    async def note(seconds):
+        waited.append(seconds)
+        await sleep(0)
+
+    async def work(pool):
+        episode, _ = await pool.begin(task)
+        monkeypatch.setattr("replay.agents.episode.asyncio.sleep", note)
+        for action in ("noop(0)", "noop(250)", "Wait"):
+            await episode._perform(action)
+        monkeypatch.undo()
+
+    run(work)
+    assert waited == [0.0, 0.25, 1.0]
+
+
 def test_attempts_share_nothing_and_end_by_themselves(task):
     async def work(pool):
         episodes = await asyncio.gather(*(pool.begin(task, max_steps=1) for _ in range(3)))
