@@ -15,12 +15,12 @@ from .openenv_app import make_app
 def packed_app(tasks: Path, *, observe: Sequence[str], max_steps: int, sessions: int, rewards: str) -> "PackedApp":
     """The application of a folder `tasks` with a folder for each split, which has the recordings. Raises InputError for
     one that is not whole."""
-    found = [read_task(recording, split.name) for split in sorted(tasks.iterdir()) if split.is_dir()
+    packed = [read_task(recording, split.name) for split in sorted(tasks.iterdir()) if split.is_dir()
              for recording in sorted(split.iterdir())]
-    if not found:
+    if not packed:
         raise InputError(f"{tasks}: contains no tasks")
     options = {"observe": observe, "max_steps": max_steps, "sessions": sessions, "partial": rewards == "checks"}
-    return PackedApp(TaskSet(found), options)
+    return PackedApp(TaskSet(packed), options)
 
 
 class PackedApp:
