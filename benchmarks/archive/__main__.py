@@ -122,7 +122,7 @@ async def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
         for difference in differing[:_LISTED]:
             print(f"  {name}: {difference.number} {difference.kind}: {difference.text}")
         print(f"  {name}: {len(differing)} differences: "
-              f"{dict(Counter(each.kind for each in differing).most_common())}", flush=True)
+              f"{dict(Counter(difference.kind for difference in differing).most_common())}", flush=True)
     return {"benchmark": "archive", "seed": options.seed, "planned": len(planned), "entries": len(entries),
             "websockets": len(carried), "seconds": round(seconds, 1),
             **{name: len(differing) for name, differing in parts.items()}}

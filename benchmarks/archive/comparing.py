@@ -181,10 +181,11 @@ def channel_differences(carried: Sequence[Carried], channels: Sequence[Channel],
             found.append(Difference(one.number, kind, "not kept"))
             continue
         channel = by_number[one.number].pop(0)
-        messages = [(each.direction, each.data) for each in channel.messages if each.direction in ("sent", "received")]
+        messages = [(message.direction, message.data) for message in channel.messages
+                    if message.direction in ("sent", "received")]
         if messages != one.messages:
             found.append(Difference(one.number, kind, f"{len(messages)} messages for {len(one.messages)}"))
-        ends = [each for each in channel.messages if each.direction == "close"]
+        ends = [message for message in channel.messages if message.direction == "close"]
         if one.close and one.close[0] != "broken" and item.extra["closed"] != "open":
             end = ends[-1] if ends else None
             expected = (one.close[1] or 1005, one.close[2])

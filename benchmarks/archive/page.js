@@ -1,4 +1,4 @@
-// The page: each planned exchange in its way, some at a time; what was seen stands in `said`.
+// The page: each planned exchange in its way, some at a time; `said` has the result of each, by number.
 "use strict";
 const said = {};
 const element = (name, attributes, parent = document.body) => new Promise((resolve) => {

@@ -13,7 +13,8 @@ import zstandard
 
 from schemas.text import encode_windows_1252
 
-_HOSTS = 40  # addresses of loopback, from 127.0.0.2 on: a browser opens six connections to each
+# Addresses of loopback: a browser opens six connections to one.
+OTHER_HOSTS = tuple(f"127.0.0.{number}" for number in range(2, 42))
 _LARGEST = 50 << 20  # bytes of the largest answer
 _SIZES = (0, 1, 2, 100, 1000, 4096, 65_535, 65_536, 300_000)
 _PART_BYTES = (1, 7, 500, 20_000)  # what comes of an answer before its end
@@ -57,15 +58,15 @@ class Planned:
 
     @property
     def host(self) -> str:
-        """The address at which it is asked for."""
-        return f"127.0.0.{2 + self.number % _HOSTS}" if self.extra.get("elsewhere") else "127.0.0.1"
+        """The address of loopback to which it is sent."""
+        return OTHER_HOSTS[self.number % len(OTHER_HOSTS)] if self.extra.get("elsewhere") else "127.0.0.1"
 
     def for_page(self, port: int) -> dict[str, Any]:
-        """What the page is told of it."""
-        told = asdict(self)
-        del told["content"]
+        """Its fields without the content, and its addresses, for the page that makes the exchange."""
+        fields = asdict(self)
+        del fields["content"]
         path = f"{self.host}:{port}/x/{self.number}"
-        return {**told, "url": f"http://{path}", "socketUrl": f"ws://{path}"}
+        return {**fields, "url": f"http://{path}", "socketUrl": f"ws://{path}"}
 
 
 def text_in(chance: random.Random, charset: str, size: int) -> bytes:

@@ -18,7 +18,7 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request as WebSocketRequest
 from websockets.server import ServerProtocol
 
-from .planning import CODINGS, Planned
+from .planning import CODINGS, OTHER_HOSTS, Planned
 
 _HERE = Path(__file__).parent
 _BODY_BYTES = 64 << 20  # of a request
@@ -93,12 +93,14 @@ class ArchiveServer:
 
     async def _run(self) -> None:
         self._loop, self._ended = asyncio.get_running_loop(), asyncio.Event()
-        server = await asyncio.start_server(self._accept, "0.0.0.0", 0, limit=1 << 20)
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 20)
         self.port: int = server.sockets[0].getsockname()[1]
+        others = await asyncio.start_server(self._accept, OTHER_HOSTS, self.port, limit=1 << 20)
         self.origin = f"http://127.0.0.1:{self.port}"
         self._ready.set()
         await self._ended.wait()
         server.close()
+        others.close()
         for task in asyncio.all_tasks() - {asyncio.current_task()}:
             task.cancel()
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.importing.action_calls import CallTranslator, parse_calls
+from pipeline.importing.action_calls import Act, CallTranslator, parse_calls
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
 from pipeline.importing.pages import number_elements
 from pipeline.importing.sources import explained, first_object, head, read_member
@@ -90,7 +90,11 @@ def _steps(parts: list[dict[str, Any]], session: Session, where: str, folders: l
 
 def _called(name: str, arguments: dict[str, Any], state: Observation | None, calls: CallTranslator, session: Session
             ) -> Iterator[Utterance | Action]:
-    act = translate_tool(name, arguments, calls)
+    yield from _turn_of(translate_tool(name, arguments, calls), name, state, session)
+
+
+def _turn_of(act: Act | None, name: str, state: Observation | None, session: Session) -> Iterator[Utterance | Action]:
+    """The turn of a translated call; a call that has none is counted by its name."""
     if act is None:
         session.left_out[f"{name[:60]}: no equal here"] += 1
     elif act.said is not None:
@@ -108,14 +112,9 @@ def _coded(code: str, where: str, state: Observation | None, calls: CallTranslat
         session.left_out["code that is no browser action"] += 1
         return
     for call in parsed:
-        act = calls.translate(call)
-        if act is None:
-            session.left_out[f"{call.name[:60]}: no equal here"] += 1
-        elif act.said is not None:
-            yield Utterance(act.said, "navigator")
-        else:
-            yield Action(act.intent, act.arguments, act.target, state=state)
-            state = None
+        for turn in _turn_of(calls.translate(call), call.name, state, session):
+            state = None if isinstance(turn, Action) else state
+            yield turn
 
 
 def _state(part: dict[str, Any], folders: list[Path], session: Session) -> Observation:

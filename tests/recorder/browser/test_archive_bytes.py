@@ -6,7 +6,6 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from playwright.async_api import async_playwright
 
 from pipeline.partial_exchanges import partial_exchanges
 from recorder import Recording
@@ -15,9 +14,7 @@ from recorder.privacy.exchange_lines import line
 from recorder.privacy.har import Exchange, entry
 from recorder.privacy.secret_values import Secrets
 from recorder.privacy.stand_ins import StandIns
-from replay.archive.reading import read_recording
-from replay.running.offline import open_browser
-from replay.serving.server import ReplayServer
+from tests.support.served_again import output_when_served_again
 
 ALL_BYTES = bytes(range(256))
 SENT = bytes(number * 7 % 256 for number in range(5000))
@@ -164,18 +161,8 @@ def content(recording: Recording, path: str, part: str = "answer_body") -> bytes
 def test_a_page_that_is_served_again_says_the_same(session):
     recording, url, said = session
 
-    async def again():
-        async with ReplayServer(read_recording(recording)) as server, async_playwright() as playwright:
-            browser = await open_browser(playwright, server, headless=True)
-            page = await browser.new_page()
-            await page.goto(url)
-            await page.locator("#go").click()
-            await page.wait_for_function("document.title === 'done'")
-            shown = await page.locator("#out").inner_text()
-            await browser.close()
-            return shown
 
-    shown, recorded = json.loads(asyncio.run(again())), json.loads(said)
+    shown, recorded = json.loads(asyncio.run(output_when_served_again(recording, url))), json.loads(said)
     # Chromium may give a page the end of a connection before what came by it, on a busy machine also in the recording.
     assert shown.pop("broken off").endswith("TypeError") and recorded.pop("broken off").endswith("TypeError")
     assert shown == recorded

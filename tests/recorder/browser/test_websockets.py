@@ -4,7 +4,6 @@ import asyncio
 import json
 
 import pytest
-from playwright.async_api import async_playwright
 from websockets.asyncio.server import serve
 from websockets.datastructures import Headers
 from websockets.http11 import Response
@@ -13,9 +12,8 @@ from recorder import Recording
 from recorder.browser.traffic.channels import _Ends, _read_report
 from recorder.privacy.channel_event import ChannelEvent
 from replay.archive.reading import read_recording
-from replay.running.offline import open_browser
 from replay.serving.carried_ids import CarriedValues
-from replay.serving.server import ReplayServer
+from tests.support.served_again import output_when_served_again
 
 # A path -> what the page does with it: `ask` sends requests with ids that are other ones in each run.
 PAGE = """<!DOCTYPE html><title>t</title><button id=go>Go</button><p id=out></p><script>
@@ -122,19 +120,9 @@ def test_the_chosen_subprotocol_is_recorded(session):
 def test_a_page_that_is_served_again_says_the_same(session):
     recording, url, said = session
 
-    async def again():
-        async with ReplayServer(read_recording(recording)) as server, async_playwright() as playwright:
-            browser = await open_browser(playwright, server, headless=True)
-            page = await browser.new_page()
-            await page.goto(url)
-            await page.locator("#go").click()
-            await page.wait_for_function("document.title === 'done'")
-            shown = await page.locator("#out").inner_text()
-            await browser.close()
-            return json.loads(shown)
 
     assert said["/server"] == ["chose two", "true 3", [4001, "session over: größer", True]]
-    assert asyncio.run(again()) == said
+    assert json.loads(asyncio.run(output_when_served_again(recording, url))) == said
 
 
 @pytest.mark.parametrize("sent, now, received, expected", [
