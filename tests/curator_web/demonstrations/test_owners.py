@@ -196,7 +196,8 @@ def test_every_import_that_fails_is_in_the_log_without_words_or_places(app, held
     assert token.send()["state"] == "failed" and str(tmp_path) not in token.state()["error"]
     damaged = rewritten(pack(tmp_path / "blob.zip"), lambda entries: entries.update(
         {name: b"x" for name in entries if name.startswith("blobs/")}))
-    for path in (bad, damaged, make_recording(tmp_path, recording_id="raw") / "..", tmp_path / "none"):
+    (empty := tmp_path / "empty").mkdir()
+    for path in (bad, damaged, empty, tmp_path / "none"):
         with pytest.raises(InputError):
             import_path(db, store, path)
     with db.reading() as session:
