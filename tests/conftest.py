@@ -52,7 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only `make test-all` runs, unless it is named or failed in the last run; put the longest files
     first, as the processes of `make test` take files in that order."""
-    if not (config.option.all or config.option.lf or any("::" in argument for argument in config.args)):
+    if not (config.option.all or config.getoption("lf", False) or any("::" in argument for argument in config.args)):
         left_out = {item for item in items if item.get_closest_marker("slow") or _needs_no_postgresql(item)}
         if [Path(argument).resolve() for argument in config.args] == [ROOT / "tests"]:  # nothing was named
             left_out |= rotation.out_of_turn([item for item in items if item not in left_out])

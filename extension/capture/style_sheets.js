@@ -5,6 +5,7 @@
 
 demotape.styleSheets = demotape.ofGroup("styleSheets", function () {
   const COMPARE_MS = 0.4; // of a snapshot, for rules that scripts usually change
+  const MIN_COMPARED = 128; // of those rules of all sheets, also when a busy machine takes the time away
   const MAX_COMPARED = 64; // of those rules, of one sheet
   const SMALL_SHEET = 8; // rules up to which all of a sheet's are compared at each snapshot
   const SLICE_MS = 4; // of idle time, for all other rules
@@ -112,7 +113,7 @@ demotape.styleSheets = demotape.ofGroup("styleSheets", function () {
     if (record.count >= 0) findCompared(sheet, record);
   }
 
-  let compareUntil = 0;
+  let compareUntil = 0, comparedCount = 0;
 
   /** Compare what can be compared at each snapshot; returns the number of the sheet's version. */
   function compare(sheet, owner = null) {
@@ -120,8 +121,9 @@ demotape.styleSheets = demotape.ofGroup("styleSheets", function () {
     const record = known(sheet, owner);
     if (before !== record || record.count < 0) return record;
     if (countRules(sheet) !== record.count) noteChange(sheet, record);
-    else if (performance.now() < compareUntil) {
+    else if (comparedCount < MIN_COMPARED || performance.now() < compareUntil) {
       const { cssRules } = sheet;
+      comparedCount += record.compared.length;
       if (record.compared.some((index) => textOf(cssRules[index]) !== record.texts[index])) noteChange(sheet, record);
     }
     return record;
@@ -130,6 +132,7 @@ demotape.styleSheets = demotape.ofGroup("styleSheets", function () {
   /** A snapshot begins, which may take some time for comparing rules. */
   function begin() {
     compareUntil = performance.now() + COMPARE_MS;
+    comparedCount = 0;
   }
 
   // Sheets of style and link elements.

@@ -50,7 +50,7 @@ def test_a_page_that_is_rendered_differently_has_a_check_that_stays(recording_br
     """Also when it is processed again, and measured again; the recording is whole, and not processed without need."""
     directory = recorded(recording_browser, site, HOVERED)
     result = CliRunner().invoke(main, ["check", "--rendered", str(directory)])
-    assert result.exit_code == 0 and "below 0.9" in result.output
+    assert result.exit_code == 0 and "below 0.9" in result.output, screenshots(directory)
     assert refresh(directory)[1] is False
     again = measure(Recording(directory))
     assert kinds(again).count("rendered-differently") == 1 and min(values(again)) < 0.9

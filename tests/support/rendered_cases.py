@@ -82,6 +82,10 @@ SHEETS = {
                                   "document.adoptedStyleSheets = [sheet, t]"),
     "adopted-rule-replaced": _adopted("pending = true; setTimeout(() => { pending = false; sheet.replaceSync("
                                       "'#w{color:lime;background:green}') }, 300)"),
+    "adopted-rule-replaced-behind-a-long-one": _adopted(
+        "pending = true; setTimeout(() => { pending = false; sheet.replaceSync("
+        "'#w{color:lime;background:green}') }, 300)",
+        "<style>q{" + "".join(f"--v{number}:{number};" for number in range(20000)) + "}</style>"),
     "adopted-in-a-root": Case(_SHADOW % ("<p id=w>Some text</p>", ""), _IN_SHADOW),
     "adopted-above-a-style-in-a-root": Case(_SHADOW % (f"<style>{SHEET}</style><p id=w>Some text</p>", ""), _IN_SHADOW),
     "adopted-in-document-and-root": Case(_SHADOW % ("<p id=w>Some text</p>",
