@@ -39,6 +39,12 @@ def values(demonstration) -> list[float]:
             if turn["type"] == "browser" and turn["state"] and "render_similarity" in turn["state"]]
 
 
+def screenshots(directory) -> list:
+    """What is known of the picture of each state, for the message of a test that fails."""
+    return [{name: event["state"].get(name) for name in ("stale", "stale_because", "screenshot_time", "unchanged_until")}
+            | {"time": event["time"]} for event in Recording(directory).events() if event.get("state")]
+
+
 def test_a_page_that_is_rendered_as_it_was_has_no_check(recording_browser, site):
     directory = recorded(recording_browser, site, "")
     demonstration = measure(Recording(directory))
