@@ -41,8 +41,9 @@ def values(demonstration) -> list[float]:
 
 def screenshots(directory) -> list:
     """What is known of the picture of each state, for the message of a test that fails."""
-    return [{name: event["state"].get(name) for name in ("stale", "stale_because", "screenshot_time", "unchanged_until")}
-            | {"time": event["time"]} for event in Recording(directory).events() if event.get("state")]
+    names = ("stale", "stale_because", "screenshot_time", "unchanged_until")
+    return [(event["time"], {name: event["state"].get(name) for name in names})
+            for event in Recording(directory).events if event.get("state")]
 
 
 def test_a_page_that_is_rendered_as_it_was_has_no_check(recording_browser, site):
