@@ -16,6 +16,7 @@ from schemas.files import restrict_umask
 from .commands import (
     admin_commands,
     agent_commands,
+    bundle_command,
     convert_command,
     data_set_commands,
     environment_commands,
@@ -262,7 +263,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
         _serve(db, data, host, port, keep, blobs=blobs, endpoint_url=endpoint_url, upload_days=upload_days, **settings)
 
 
-for _command in (*data_set_commands.COMMANDS, convert_command.convert,
+for _command in (*data_set_commands.COMMANDS, convert_command.convert, bundle_command.bundle,
                  judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
                  user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
                  outcome_commands.outcome, agent_commands.agents,

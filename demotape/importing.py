@@ -97,7 +97,7 @@ def expand_paths(paths: Iterable[Path], importer: str | None = None) -> list[Pat
 
 
 def _parts(path: Path, importer: str | None) -> list[Path | Part]:
-    if importer is None and (recordings := _recordings_in(path)):
+    if importer is None and (recordings := recordings_in(path)):
         return [*recordings]
     listed = list_items(path, importer)
     if listed is not None:
@@ -107,7 +107,7 @@ def _parts(path: Path, importer: str | None) -> list[Path | Part]:
     raise unknown_kind(path)
 
 
-def _recordings_in(path: Path) -> list[Path]:
+def recordings_in(path: Path) -> list[Path]:
     """A folder if it is a recording; else the recordings in it and in its folders, as `demotape record` and
     `demotape agents run` write them."""
     if RecordingLayout(path).manifest.exists():

@@ -31,7 +31,7 @@ FLOORS = {
         {"cluster", "sandbox", "cache"}, {"isolation"}, {"context"}, {"turns", "pages", "similarity"}, {"privacy"},
         {"align", "chat", "speech"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify", "rendered_comparison"},
-        {"batch", "hub", "importing"},
+        {"batch", "hub", "importing"}, {"bundle"},
     ),
     "replay": ({"archive"}, {"serving"}, {"running"}, {"agents"}),
     "curator_web": (

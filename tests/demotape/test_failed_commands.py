@@ -41,6 +41,7 @@ FAILING = {
     "env pack": ("env pack {folder}/rec packed", "env pack {folder}/rec deep/down --name Upper"),
     "convert": ("convert {folder}/empty nowhere --format weblinx out", "convert {folder}/rec --format none deep/down",
                 "convert {folder}/broken.zip --format chat out"),
+    "bundle": ("bundle {folder}/empty deep/down.html", "bundle {folder}/rec out"),
     "outcome": ("outcome {folder}/rec --write-run run --write-task task.json", "outcome {folder}/empty --propose"),
     "judge": ("judge {folder}/rec --model m=http://127.0.0.1:{free} --cache cache --timeout 1",
               "judge {folder}/empty --sample 1 --out sample.jsonl"),

@@ -104,7 +104,7 @@ def test_no_export_parses_a_page_in_the_commands_process(work, name):
 @pytest.mark.parametrize("words", [
     "export marked --format parquet --status any --set-of-marks --axtree --jobs 2", "check rec --rendered",
     "outcome rec", "replay run rec", "replay act rec PRESS --turn 2 --grammar weblinx",
-    "agents run recorded rec --runs runs", "convert rec --format chat converted",
+    "agents run recorded rec --runs runs", "bundle rec runs.html", "convert rec --format chat converted",
     "convert ranked --format chat converted-again", "import ranked --create --data other",
     "evaluate predictions.jsonl ranked"])
 def test_no_command_parses_a_page_in_its_own_process(work, words):
@@ -119,8 +119,8 @@ def test_no_command_parses_a_page_in_its_own_process(work, words):
 
 
 def test_every_command_is_covered():
-    covered = {"process", "import", "convert", "export", "check", "outcome", "replay run", "replay act", "agents run",
-               "evaluate"}
+    covered = {"process", "import", "convert", "bundle", "export", "check", "outcome", "replay run", "replay act",
+               "agents run", "evaluate"}
     assert {words for words in set(LEAVES) - covered - set(WITHOUT_PAGES)
             if words.partition(" ")[0] not in NO_RECORDINGS} == set()
 
