@@ -71,6 +71,7 @@ class _Writing:
     def _turns(self) -> list[Turn]:
         turns: list[Turn] = []
         self._ids: set[str] = set()
+        self._steps = 0  # of an agent that reported something
         for number, step in enumerate(self._session.steps):
             if step.time is not None:
                 self._has.add("times")
@@ -118,6 +119,9 @@ class _Writing:
             "events": [], "checks": [], "dropped": False}
         if step.is_script:
             turn["trusted"] = False
+        if step.report:
+            self._steps += 1
+            turn["agent"] = {"step": self._steps, **step.report}
         return turn  # type: ignore[return-value]
 
     def _turn_id(self, number: int, known: object) -> str:

@@ -20,7 +20,7 @@ from .chat.line_ids import keep_chat_ids
 from .chat.sidecar_subtitles import sidecar_subtitles
 from .context import Context
 from .export import Source, prepare
-from .turns import folding
+from .turns import agent_steps, folding
 
 
 def _accessibility_trees(demonstration: Demonstration, context: Context) -> Demonstration:
@@ -33,6 +33,7 @@ def _accessibility_trees(demonstration: Demonstration, context: Context) -> Demo
 
 STAGES = (
     folding.stage,  # events -> turns
+    agent_steps.stage,  # + what an agent reported of its steps
     align.stage,  # + where each turn is in the video, and which screenshot is good
     chat.stage,  # + utterances, from the recording, from a chat log and from the meeting's speech
     similarity.stage,  # + how like the rendered pages are to the screenshots, where that was measured before

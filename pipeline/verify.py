@@ -52,7 +52,8 @@ def _recording(path: Path) -> Iterator[str]:
     for journal in (layout.events, layout.chat, layout.resources):
         if not journal.exists():
             yield f"{journal}: missing"
-    for journal in (layout.events, layout.chat, layout.resources, layout.network, layout.messages, layout.console):
+    for journal in (layout.events, layout.chat, layout.resources, layout.network, layout.messages, layout.console,
+                    layout.agent_steps):
         if journal.exists() and not recording.is_live() and _is_cut_off(journal):
             yield f"{journal}: the last line is cut off; it was being written when the recording was killed"
     blobs: _Named = {}

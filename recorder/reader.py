@@ -15,10 +15,20 @@ from filelock import lock_descriptor
 
 from schemas import ChatLineSchema, EventSchema, InputError, RecordingLayout, RecordingSchema, ResourceSchema, limits
 from schemas.files import dump_json, read_inside, read_lines, read_versioned, write_atomically
+from schemas.formats.agent_steps import AgentStepSchema
 from schemas.formats.network import ChannelMessageSchema, ExchangeSchema
 from schemas.formats.recording import ConsoleLineSchema
+from schemas.types.agent_steps import AgentStep
 from schemas.types.network import ChannelMessage, Exchange
-from schemas.types.recordings import ChatLine, ConsoleLine, Event, EventData, RecordingManifest, Resource, State
+from schemas.types.recordings import (
+    ChatLine,
+    ConsoleLine,
+    Event,
+    EventData,
+    RecordingManifest,
+    Resource,
+    State,
+)
 
 from . import blobs
 from .lost_blobs import LostBlobs
@@ -177,6 +187,12 @@ class Recording:
         if not self.layout.chat.exists():
             return []
         return list(read_lines(self.layout.chat, ChatLineSchema(), self.version))
+
+    def agent_steps(self) -> list[AgentStep]:
+        """Steps that an agent reported while recording, in the order in which they ended."""
+        if not self.layout.agent_steps.exists():
+            return []
+        return list(read_lines(self.layout.agent_steps, AgentStepSchema(), self.version))
 
     def resources(self) -> list[Resource]:
         """Style sheets, images and fonts that the pages used."""

@@ -13,6 +13,7 @@ from filelock import lock_descriptor
 
 from schemas import InputError, RecordingLayout, RecordingSchema
 from schemas.files import dump_json, dump_line, open_private, reason, write_atomically
+from schemas.types.agent_steps import AgentStep
 from schemas.types.recordings import ChatLine, ConsoleLine, Element, EventData, Resource, State
 
 from .blob_store import Blobs, BlobStore, clear_errors
@@ -76,6 +77,14 @@ class RecordingWriter:
     def chat(self, line: ChatLine) -> None:
         """Append one utterance."""
         self._append(self.layout.chat, line)
+
+    def agent_step(self, line: AgentStep) -> None:
+        """Append a step that an agent reported; the first one creates the file."""
+        path = self.layout.agent_steps
+        if path not in self._journals:
+            with clear_errors(self.layout.root):
+                self._journals[path] = open_private(path, "ab")
+        self._append(path, line)
 
     def resource(self, line: Resource) -> None:
         """Append one resource."""

@@ -32,6 +32,7 @@ class RecordingLayout:
     network = _LayoutPath("network.jsonl")
     messages = _LayoutPath("messages.jsonl")
     console = _LayoutPath("console.jsonl")
+    agent_steps = _LayoutPath("agent_steps.jsonl")
     imported = _LayoutPath("imported.json")
     demonstration = _LayoutPath("demonstration.json")
     processed = _LayoutPath("processed.json")

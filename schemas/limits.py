@@ -16,6 +16,7 @@ HAR = 1 << 30  # bytes of a recording's network.har
 CONSOLE_TEXT = 2000  # characters of a line of the console
 CONSOLE_SECOND = 50  # lines of the console in a second, of a tab: as many errors, as many others
 CONSOLE_LINES = 10_000  # in a recording: as many errors, as many others
+AGENT_TEXT = 1 << 20  # characters of a text in an agent's report of a step
 CHAT = 64 << 20  # bytes of a chat log
 SOUND_SECONDS = 6 * 3600  # of a track of sound in which speech is recognised: 1.4 GB once decoded
 PAGE = 1 << 26  # characters of a page, put together

@@ -26,6 +26,7 @@ PIECES: dict[str, str] = {
     "exchange": "demotape/recording",
     "message": "demotape/recording",
     "console line": "demotape/recording",
+    "agent step": "demotape/recording",
     "demonstration": "demotape/demonstration",
     "edit": "demotape/demonstration",
     "processed": "demotape/processed",

@@ -14,7 +14,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from .formats import backup, demonstration, network, origin, outcome, package, parts, proof, recording
+from .formats import agent_steps, backup, demonstration, network, origin, outcome, package, parts, proof, recording
 from .formats.parts import Strict
 
 _FOLDER = Path(__file__).parent / "types"
@@ -26,6 +26,7 @@ MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "network": ("a recorded network", (network,)),
     "origin": ("who or what a recording is from", (origin,)),
     "outcome": ("outcome checks", (outcome,)),
+    "agent_steps": ("an agent's reports", (agent_steps,)),
     "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
     "package": ("an extension's package", (package,)),
     "proof": ("a proof", (proof,)),

@@ -10,6 +10,7 @@ from demotape.cli import main
 from pipeline.checks import KINDS
 from schemas import INTENTS
 from schemas.formats import (
+    agent_steps,
     arguments,
     backup,
     demonstration,
@@ -27,8 +28,8 @@ from tests.support.module_list import DOCUMENT, with_listing
 FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCHEMAS = {cls.__name__.removesuffix("Schema"): cls
-           for module in (parts, recording, origin, network, package, arguments, demonstration, proof, outcome,
-                          backup)
+           for module in (parts, recording, agent_steps, origin, network, package, arguments, demonstration, proof,
+                          outcome, backup)
            for cls in vars(module).values()
            if isinstance(cls, type) and issubclass(cls, parts.Strict) and cls is not parts.Strict
            and cls.__module__ == module.__name__}

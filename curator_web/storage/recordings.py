@@ -201,7 +201,8 @@ class RecordingStore:
 def files_of(layout: RecordingLayout) -> Iterator[tuple[Path, Path]]:
     """The files that a recording consists of, each with its place in the copy; nothing else is taken along."""
     for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video, layout.har,
-                 layout.network, layout.messages, layout.console, layout.imported, layout.demonstration):
+                 layout.network, layout.messages, layout.console, layout.agent_steps, layout.imported,
+                 layout.demonstration):
         if path.exists() or path.is_symlink():
             yield path, path.relative_to(layout.root)
     if video := external_video(layout):

@@ -117,7 +117,8 @@ class RemoteLayout(RecordingLayout):
     """A recording's places in the cache; asking for one fetches what lies there."""
 
     FETCHED = ("events.jsonl", "chat.jsonl", "resources.jsonl", "video.webm", "external-video", "network.har",
-               "network.jsonl", "messages.jsonl", "console.jsonl", "demonstration.json", "processed.json")
+               "network.jsonl", "messages.jsonl", "console.jsonl", "agent_steps.jsonl", "demonstration.json",
+               "processed.json")
 
     def __init__(self, cache: Cache, name: str):
         super().__init__(cache.folder / name)

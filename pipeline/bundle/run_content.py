@@ -144,7 +144,8 @@ def _turn(turn: Turn) -> dict[str, Any]:
         return {**common, "speaker": turn["speaker"], "utterance": turn["utterance"],
                 "reply_to": turn.get("reply_to", "")}
     return {**common, "intent": turn["intent"], "arguments": turn["arguments"], "trusted": turn.get("trusted", True),
-            "element": _element(turn), **(_state(turn["state"]) if turn["state"] else {})}
+            "agent": turn.get("agent", {}), "element": _element(turn),
+            **(_state(turn["state"]) if turn["state"] else {})}
 
 
 def _element(turn: BrowserTurn) -> dict[str, Any] | None:

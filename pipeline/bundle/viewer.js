@@ -221,7 +221,7 @@
   function showDetails() {
     if (turn.type === "chat") return listOf([["said", turn.utterance], ["time", clock(turn.time)], ["labels", turn.labels]]);
     const target = Object.entries(turn.element ?? {}).map(([name, value]) => [`target ${name}`, value]);
-    return listOf([...Object.entries(turn.arguments), ...target, ["address", turn.url], ["title", turn.title], ["tab", turn.tab],
+    return listOf([...Object.entries(turn.agent), ...Object.entries(turn.arguments), ...target, ["address", turn.url], ["title", turn.title], ["tab", turn.tab],
       ["by a script", turn.trusted ? "" : "yes"], ["screenshot", turn.screenshot_status], ["labels", turn.labels]]);
   }
 

@@ -26,7 +26,7 @@ def fingerprint(layout: RecordingLayout, chat: Path | None, speakers: dict[str, 
     Blobs need no hash: the events name them by theirs. Raises InputError when a file cannot be read.
     """
     files = {path.name: path for path in (layout.manifest, layout.events, layout.chat, layout.resources, layout.video,
-                                         layout.imported)}
+                                         layout.imported, layout.agent_steps)}
     hashes = {name: hash_file(path) for name, path in files.items() if path.exists()}  # whose links were refused
     if chat is not None:
         parts = sorted(path for path in chat.rglob("*") if path.is_file()) if chat.is_dir() else [chat]

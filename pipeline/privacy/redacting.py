@@ -201,6 +201,8 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
             yield from (turn["element"][name] for name in ("name", "text"))
             if entered := arguments.get("text") or arguments.get("value"):
                 yield f"{turn['element']['name']}: {entered}"  # a label may say what it is
+        if report := turn.get("agent"):
+            yield from (report.get("reasoning", ""), report.get("error", ""))
         if turn["state"]:
             yield from (turn["state"]["url"], turn["state"]["title"])
 

@@ -2,15 +2,21 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from io import BufferedIOBase
 from secrets import token_urlsafe
-from typing import Any
+from typing import Any, cast
 
 from recorder.browser.session import Recorder
+from schemas import InputError
+from schemas.files import parse
+from schemas.formats.agent_steps import AgentReportSchema
+from schemas.types.agent_steps import AgentReport
 
 _MAX_ACTION_S = 120.0  # seconds after which an action that no request ends has ended
+_MAX_REPORT_BYTES = 4 << 20
 _REQUEST_TIMEOUT_S = 10.0  # seconds that a connection may be silent
 
 
@@ -19,22 +25,24 @@ class _Actions:
 
     def __init__(self, recorder: Recorder):
         self._recorder, self._lock = recorder, threading.Lock()
-        self._action: AbstractContextManager[None] | None = None
+        self._action: AbstractContextManager[AgentReport] | None = None
+        self._report: AgentReport = {}
         self._timer: threading.Timer | None = None
 
-    def begin(self) -> None:
-        """Begin an action, and end the one before."""
+    def begin(self, report: AgentReport) -> None:
+        """Begin an action with what is reported of it, and end the one before."""
         with self._lock:
             self._end()
-            self._action = self._recorder.action_from_thread()
-            self._action.__enter__()
+            self._action = self._recorder.action_from_thread(**report)
+            self._report = self._action.__enter__()
             self._timer = threading.Timer(_MAX_ACTION_S, self.end)
             self._timer.daemon = True
             self._timer.start()
 
-    def end(self) -> None:
-        """End the action, if there is one."""
+    def end(self, report: AgentReport | None = None) -> None:
+        """End the action, if there is one, with more that is reported of it."""
         with self._lock:
+            self._report.update(report or {})
             self._end()
 
     def _end(self) -> None:
@@ -45,10 +53,19 @@ class _Actions:
             action.__exit__(None, None, None)
 
 
+def _report(body: BufferedIOBase, length: int) -> AgentReport:
+    """The report in the body of a request. Raises InputError."""
+    if not 0 <= length <= _MAX_REPORT_BYTES:
+        raise InputError(f"report of an action: longer than {_MAX_REPORT_BYTES} bytes")
+    content = body.read(length)
+    return cast(AgentReport, parse(content, AgentReportSchema(), "report of an action")[0]) if content else {}
+
+
 @asynccontextmanager
 async def serve_actions(recorder: Recorder) -> AsyncIterator[str]:
     """Serve announcements of actions; yields the address: POST begins an action, DELETE ends it, both answer 204 when
-    that is done. The address contains a secret, as pages can send requests to loopback, too."""
+    that is done. Either may have a report as `Recorder.action` takes it, as a JSON object; one that is not valid is
+    answered with 400 and the reason. The address contains a secret, as pages can send requests to loopback, too."""
     path, actions = f"/{token_urlsafe(24)}", _Actions(recorder)
 
     class Handler(BaseHTTPRequestHandler):
@@ -60,13 +77,17 @@ async def serve_actions(recorder: Recorder) -> AsyncIterator[str]:
         def do_DELETE(self) -> None:
             self._answer(actions.end)
 
-        def _answer(self, act: Any) -> None:
-            known = self.path == path
-            if known:
-                act()
-            self.send_response(204 if known else 404)
-            self.send_header("Content-Length", "0")
+        def _answer(self, act: Callable[[AgentReport], None]) -> None:
+            status, text = (204, "") if self.path == path else (404, "")
+            if self.path == path:
+                try:
+                    act(_report(self.rfile, int(self.headers.get("Content-Length") or 0)))
+                except (InputError, ValueError) as error:
+                    status, text = 400, str(error)
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(text.encode())))
             self.end_headers()
+            self.wfile.write(text.encode())
 
         def log_message(self, format: str, *arguments: Any) -> None:
             """Print nothing."""

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack, cast
 
 from playwright.async_api import BrowserContext, Page
 from playwright.async_api import Error as PlaywrightError
@@ -17,9 +17,11 @@ from recorder.building.idle_snapshot import IdleSnapshot
 from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
-from schemas import InputError
+from schemas import InputError, limits
 from schemas.files import validated
+from schemas.formats.agent_steps import AgentReportSchema
 from schemas.formats.origin import ProvenanceSchema
+from schemas.types.agent_steps import AgentReport
 from schemas.types.origin import Provenance
 
 from . import browser_environment
@@ -107,25 +109,42 @@ class Recorder:
         return list(self._tabs)
 
     @asynccontextmanager
-    async def action(self) -> AsyncIterator[None]:
+    async def action(self, **report: Unpack[AgentReport]) -> AsyncIterator[AgentReport]:
         """Announce an action of a driver: what its scripts do in the pages becomes turns with `trusted: false`
         and the state before it. Without this they cannot be distinguished from the pages' own scripts; trusted input
-        and Playwright's own methods need no announcement."""
+        and Playwright's own methods need no announcement.
+
+        `report`: what an agent reports of the step, all optional: reasoning, model, input_tokens, output_tokens, cost
+        (US dollars), error, reward. Yields it, so that it can be completed until the action ends; the first turn of the
+        step has it in its field `agent`. An exception becomes its `error`. Raises InputError for a report that is not
+        valid.
+        """
+        begin = self.elapsed
+        reported = cast(AgentReport, validated(dict(report), AgentReportSchema(), "report of an action"))
         await asyncio.gather(*(tab.announce(ACTION_BEGINS) for tab in self._tabs))
         try:
-            yield
+            yield reported
+        except Exception as error:
+            if reported:
+                reported.setdefault("error", f"{type(error).__name__}: {error}"[:limits.AGENT_TEXT])
+            raise
         finally:
             await asyncio.gather(*(tab.announce(ACTION_ENDS) for tab in self._tabs))
+            if reported:
+                self._builder.agent_reports.add(begin, self.elapsed, reported)
 
     @contextmanager
-    def action_from_thread(self) -> Iterator[None]:
+    def action_from_thread(self, **report: Unpack[AgentReport]) -> Iterator[AgentReport]:
         """As `action`, for a driver that blocks its thread, which must not be that of the recorder's event loop."""
-        action = self.action()
-        asyncio.run_coroutine_threadsafe(action.__aenter__(), self._loop).result()
+        action = self.action(**report)
+        reported = asyncio.run_coroutine_threadsafe(action.__aenter__(), self._loop).result()
         try:
-            yield
-        finally:
-            asyncio.run_coroutine_threadsafe(action.__aexit__(None, None, None), self._loop).result()
+            yield reported
+        except BaseException as error:
+            end = action.__aexit__(type(error), error, error.__traceback__)
+            asyncio.run_coroutine_threadsafe(end, self._loop).result()
+            raise
+        asyncio.run_coroutine_threadsafe(action.__aexit__(None, None, None), self._loop).result()
 
     async def idle_snapshot(self, tab: Tab) -> IdleSnapshot | None:
         """What a tab shows now; None when it does not tell."""

@@ -21,6 +21,7 @@ from schemas.formats.recording import FORMAT
 from schemas.types.package import Message, Unchanged
 from schemas.types.recordings import ChatLine, EventData
 
+from .agent_reports import AgentReports
 from .closed_tabs import ClosedTabs
 from .console_log import ConsoleLog
 from .event_writer import EventWriter
@@ -96,6 +97,7 @@ class RecordingBuilder:
         self._video = video(self._writer.layout.video)
         self.network.begin(self._writer, self._options, browser)
         self.console.begin(self._writer, self._options)
+        self.agent_reports = AgentReports(self._writer, self._writer_thread.submit, self._secrets, self._pauses)
         self._writer_thread.begin()
         self._running = True
 

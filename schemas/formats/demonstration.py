@@ -8,6 +8,7 @@ from schemas import limits
 from schemas.intents import BROWSER_INTENTS
 from schemas.types.recordings import Turn
 
+from .agent_steps import TurnReportSchema
 from .arguments import ARGUMENTS
 from .outcome import OutcomeSchema
 from .parts import (
@@ -115,6 +116,7 @@ class BrowserTurnSchema(Strict):
     dropped = flag("left out of exports")
     trusted = flag("false when a driver's script acted, not input of a person or a device; absent otherwise",
                    required=False)
+    agent = nested(TurnReportSchema, "what the agent reported; absent without a report", required=False)
     labels = said_by_labels()
 
     _arguments = {intent: kind() for intent, kind in ARGUMENTS.items()}
@@ -210,6 +212,8 @@ class DemonstrationSchema(Strict):
     unexplained_changes = integer("controls whose value changed although no turn set it (check `unexplained-change`), "
                                   "counted by `demotape process`; absent in other demonstrations", required=False,
                                   validate=validate.Range(min=0))
+    unmatched_steps = listing(fields.Integer(strict=True), "numbers of the agent's steps to which no turn belongs; "
+                              "absent without any", required=False)
     labels = said_by_labels()
     alignment = nested(AlignmentSchema, "how the external video lies on the recording's clock; absent without one",
                        required=False)

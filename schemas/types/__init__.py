@@ -1,5 +1,8 @@
 """Types of the values of all formats. Written by `python -m schemas.write_types` from the schemas."""
 
+from .agent_steps import AgentReport as AgentReport
+from .agent_steps import AgentStep as AgentStep
+from .agent_steps import TurnReport as TurnReport
 from .backup import Backup as Backup
 from .backup import BackupFile as BackupFile
 from .backup import BackupFolder as BackupFolder

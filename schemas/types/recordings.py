@@ -6,6 +6,7 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
+from .agent_steps import TurnReport
 from .network import BrowserAtStart
 from .origin import Imported, Provenance
 from .outcome import Outcome
@@ -271,6 +272,7 @@ class BrowserTurn(TypedDict):
     checks: list[Check]
     dropped: bool
     trusted: NotRequired[bool]
+    agent: NotRequired[TurnReport]
     labels: NotRequired[dict[str, list[str]]]
 
 
@@ -339,6 +341,7 @@ class Demonstration(TypedDict):
     task: str
     turns: list[Turn]
     unexplained_changes: NotRequired[int]
+    unmatched_steps: NotRequired[list[int]]
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
     outcome: NotRequired[Outcome]

@@ -16,6 +16,7 @@ from pipeline.privacy.redacting import has_redactions
 from schemas import UID_ATTRIBUTE
 from schemas.actors import actor_of
 from schemas.files import dump_json, dump_line
+from schemas.types.agent_steps import TurnReport
 from schemas.types.recordings import BrowserTurn, ChatTurn, Turn, TurnState
 
 from . import documents, layouts
@@ -26,6 +27,8 @@ from .lines import WriteOnce
 SCHEMA_VERSION = "ATIF-v1.8"
 _UNKNOWN = "unknown"
 _MEDIA = {"jpg": "image/jpeg", "png": "image/png", "webp": "image/webp"}
+_METRICS = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens", "cost": "cost_usd"}
+_TEXTS = {"reasoning": "reasoning_content", "model": "model_name"}
 _WORDS = Words("turn", "intent", """One trajectory (ATIF 1.8) a demonstration: the instructor is the user, the navigator
 the agent, an action a tool call named as its intent, and the page before the next action its result. Paths of pictures
 and pages are relative to this folder. `llm_call_count` is 0 for steps of persons and scripts. `extra.redacted` marks
@@ -113,7 +116,7 @@ class _Trajectory:
         if turn.get("trusted") is False:
             extra["trusted"] = False
         step: dict[str, Any] = {"source": "agent", "message": "", "tool_calls": [call], "extra": extra,
-                                **self._calls("agent")}
+                                **(_report(turn["agent"], extra) if "agent" in turn else self._calls("agent"))}
         self._shown = None
         if following is not None and following["state"] is not None:
             result = self._result(following["state"])
@@ -165,6 +168,15 @@ class _Trajectory:
     def _image(self, stem: str, picture: bytes) -> dict[str, Any]:
         path = self.once.path(f"images/{stem}.{self.states.kind}", picture)
         return {"type": "image", "source": {"media_type": _MEDIA[self.states.kind], "path": path}}
+
+
+def _report(report: TurnReport, extra: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a step for what the agent reported; what ATIF has no field for goes to `extra`."""
+    stated: dict[str, Any] = dict(report)
+    extra |= {name: stated[name] for name in ("step", "error", "reward", "duration") if name in stated}
+    metrics = {field: stated[name] for name, field in _METRICS.items() if name in stated}
+    texts = {field: stated[name] for name, field in _TEXTS.items() if stated.get(name)}
+    return texts | ({"metrics": metrics} if metrics else {})
 
 
 def _following_turns(source: Source) -> dict[str, BrowserTurn]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.importing.action_calls import MAX_CALL_CHARS, Act
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, first_object, read_member
 from recorder.pictures import size_of
 from schemas import InputError, limits
@@ -60,8 +61,7 @@ def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: l
             if name and picture is None:
                 session.left_out["pictures that are not in the folder"] += 1
             state: Observation | None = Observation(screenshot=picture) if picture else None
-            if value.get("thought"):
-                session.left_out["thoughts of the agent"] += 1
+            report = agent_report({"reasoning": value.get("thought")})
             size = (size_of(picture) if picture else None) or (1, 1)
             for call in _calls(str(value.get("code") or ""), f"{where}: traj.{number}"):
                 act, dragged = _translate(call, size, dragged, session)
@@ -70,8 +70,8 @@ def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: l
                 if act.said is not None:
                     yield Utterance(act.said, "navigator")
                 else:
-                    yield Action(act.intent, act.arguments, state=state)
-                    state = None
+                    yield Action(act.intent, act.arguments, state=state, report=report)
+                    state, report = None, {}
 
 
 def _calls(code: str, where: str) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:

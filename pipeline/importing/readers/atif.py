@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from pipeline.importing.action_calls import CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, head, read_member
 from pipeline.importing.tool_calls import translate_tool
 from schemas import limits
@@ -73,9 +74,10 @@ def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: l
             at = _time(step.get("timestamp"))
             time = (at - session.started_at).total_seconds() if at and session.started_at else None
             yield from _said(step, time, session)
+            report = _report(step)
             for call in step.get("tool_calls") or ():
-                yield from _called(call, step, time, state, calls, session)
-                state = None  # another call in the same step follows an unknown page
+                yield from _called(call, step, time, state, calls, session, report)
+                state, report = None, {}  # another call in the same step follows an unknown page
             for result in (step.get("observation") or {}).get("results") or ():
                 state = _state(result, folders, session) or state
 
@@ -85,8 +87,7 @@ def _said(step: dict[str, Any], time: float | None, session: Session) -> Iterato
     if not text or step["source"] not in _ROLES:
         return
     if step["source"] == "agent" and step.get("tool_calls"):
-        session.left_out["thoughts of the agent"] += 1
-        return
+        return  # it is in the report of the step
     more = {"reply_to": extra["reply_to"]} if isinstance(extra.get("reply_to"), str) else {}
     if extra.get("input") == "speech":
         more["source"] = "speech"
@@ -95,7 +96,7 @@ def _said(step: dict[str, Any], time: float | None, session: Session) -> Iterato
 
 
 def _called(call: dict[str, Any], step: dict[str, Any], time: float | None, state: Observation | None,
-            calls: CallTranslator, session: Session) -> Iterator[Utterance | Action]:
+            calls: CallTranslator, session: Session, report: dict[str, Any]) -> Iterator[Utterance | Action]:
     arguments = call.get("arguments") or {}
     act = translate_tool(str(call["function_name"]), arguments, calls)
     if act is None:
@@ -107,7 +108,17 @@ def _called(call: dict[str, Any], step: dict[str, Any], time: float | None, stat
     trusted = (step.get("extra") or {}).get("trusted", True)
     element = _element(arguments, act.target) if act.target is not None or arguments.get("element") else None
     yield Action(act.intent, act.arguments, None if element else act.target, element, state=state, time=time,
-                 id=str(call.get("tool_call_id") or ""), is_script=trusted is False)
+                 id=str(call.get("tool_call_id") or ""), is_script=trusted is False, report=report)
+
+
+def _report(step: dict[str, Any]) -> dict[str, Any]:
+    """What the agent reports of a step: reasoning, or the message beside a call; the model, its tokens and cost."""
+    metrics = step.get("metrics") or {}
+    return agent_report({
+        "reasoning": "\n".join(filter(None, (str(step.get("reasoning_content") or ""), _text(step.get("message"))))),
+        "model": step.get("model_name"), "input_tokens": metrics.get("prompt_tokens"),
+        "output_tokens": metrics.get("completion_tokens"), "cost": metrics.get("cost_usd"),
+        **{name: (step.get("extra") or {}).get(name) for name in ("error", "reward")}})
 
 
 def _element(arguments: dict[str, Any], target: str | None) -> Element | None:

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from pipeline.importing.action_calls import CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, head, parse_json, read_content, read_member
 from pipeline.importing.tool_calls import translate_tool
 from schemas import limits
@@ -57,7 +58,7 @@ def _steps(steps: list[dict[str, Any]], begun: float | None, session: Session, p
             state: Observation | None = Observation(
                 str(observed.get("url") or ""), str(observed.get("title") or ""),
                 screenshot=_picture(observed, path, session))
-            time = _time(step)
+            time, report = _time(step), _report(step)
             for index, action in enumerate(actions):
                 result = results[index] if index < len(results) and isinstance(results[index], dict) else {}
                 element = elements[index] if index < len(elements) else None
@@ -67,8 +68,15 @@ def _steps(steps: list[dict[str, Any]], begun: float | None, session: Session, p
                         yield Utterance(outcome, "navigator", at)
                     else:
                         intent, arguments, target = outcome
-                        yield Action(intent, arguments, element=target, state=state, time=at)
-                        state = None
+                        yield Action(intent, arguments, element=target, state=state, time=at, report=report)
+                        state, report = None, {}
+
+
+def _report(step: dict[str, Any]) -> dict[str, Any]:
+    """What the agent thought before it acted, in the order in which the model was asked for it."""
+    output = step.get("model_output") or {}
+    thoughts = [str(output.get(name) or "") for name in ("thinking", "evaluation_previous_goal", "memory", "next_goal")]
+    return agent_report({"reasoning": "\n".join(filter(None, thoughts))})
 
 
 def _actions(action: dict[str, Any], element: Any, result: dict[str, Any], calls: CallTranslator, session: Session

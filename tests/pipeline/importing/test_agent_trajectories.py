@@ -25,15 +25,21 @@ def actions(source):
              turn.get("element") and turn["element"]["uid"]) for turn in source.turns]
 
 
+REPORT = {"step": 1, "reasoning": "The lamp comes first", "model": "m-1", "input_tokens": 900, "output_tokens": 12,
+          "cost": 0.02, "error": "it was late", "reward": 0.5}
+
+
 def test_our_atif_comes_back(tmp_path):
-    recording = write_recording(tmp_path / "shop-1")
-    before = Source(make_demonstration(recording), recording)
+    recording = write_recording(tmp_path / "shop-1", provenance={"actor": "agent", "agent": "x 1"})
+    demonstration = make_demonstration(recording)
+    demonstration["turns"][2] |= {"agent": REPORT}
+    before = Source(demonstration, recording)
     export([before], tmp_path / "atif", "atif")
     back = source_of(tmp_path / "atif", tmp_path)
     assert [turn["id"] for turn in back.turns] == [turn["id"] for turn in before.turns]
     for turn, old in zip(back.turns, before.turns, strict=True):
         assert turn.get("arguments") == old.get("arguments") and turn.get("utterance") == old.get("utterance")
-        assert bool(turn.get("state")) == bool(old.get("state"))
+        assert bool(turn.get("state")) == bool(old.get("state")) and turn.get("agent") == old.get("agent")
     alone = next((tmp_path / "atif").glob("train/*.json"))
     assert source_of(alone, tmp_path / "alone").demonstration == back.demonstration
     export([back], tmp_path / "again", "atif")
@@ -64,8 +70,9 @@ def test_atif_of_another_agent(tmp_path):
         ("click", {"x": 10.0, "y": 20.0, "button": 0, "modifiers": []}, None), ("textInput", {"text": "lamps"}, None),
         ("say", "Done", None)]
     assert source.turns[2]["state"]["screenshot"] and source.turns[1]["timestamp"] == 1.0
+    assert source.turns[1]["agent"] == {"step": 1, "reasoning": "I open it"}
     manifest = source.recording.manifest
-    assert manifest["imported"]["left_out"] == {"bash: no equal here": 1, "thoughts of the agent": 1}
+    assert manifest["imported"]["left_out"] == {"bash: no equal here": 1}
     assert manifest["provenance"] == {"actor": "agent", "agent": "x 1"} and manifest["task"] == "Find lamps"
 
 

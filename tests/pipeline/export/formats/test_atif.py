@@ -84,5 +84,19 @@ def test_arguments_from_which_values_were_removed_are_marked(recordings, tmp_pat
     assert marked[0]["tool_calls"][0]["extra"] == {"redacted": True}
 
 
+def test_what_the_agent_reported_is_in_the_step_redacted(recordings, tmp_path):
+    recording = recordings[1]
+    demonstration = make_demonstration(recording)
+    turn = next(turn for turn in demonstration["turns"] if turn["type"] == "browser")
+    turn["agent"] = {"step": 1, "reasoning": "I ask ann@shop.example", "model": "m-1", "input_tokens": 900,
+                     "cost": 0.02, "error": "late", "duration": 1.5}
+    export([Source(demonstration, recording)], tmp_path / "out", "atif")
+    [step] = [step for step in trajectory(tmp_path / "out")["steps"] if step["extra"].get("turn") == turn["id"]]
+    assert (step["reasoning_content"], step["model_name"]) == ("I ask [REDACTED]", "m-1")
+    assert step["metrics"] == {"prompt_tokens": 900, "cost_usd": 0.02}
+    assert step["extra"] | {"redacted": 0} == {"turn": turn["id"], "step": 1, "error": "late", "duration": 1.5,
+                                               "redacted": 0}
+
+
 def test_it_is_a_format():
     assert "atif" in FORMATS
