@@ -58,7 +58,7 @@ def test_every_file_of_a_recording_is_a_regular_one(recording, name, way):
 
 def test_every_place_of_the_layout_is_looked_at_whatever_its_case(recording, tmp_path):
     places = {name: place.kind for name, place in vars(RecordingLayout).items() if hasattr(place, "kind")}
-    assert len(places) == 19
+    assert len(places) == 20
     for name, kind in places.items():
         path = getattr(RecordingLayout(recording), name)
         kept = path.rename(tmp_path / "kept") if path.exists() else None
