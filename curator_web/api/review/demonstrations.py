@@ -20,6 +20,7 @@ from curator_web.demonstrations.library import library
 from curator_web.demonstrations.library.replay_proofs import STATES
 from curator_web.demonstrations.listing.listing import COUNT_LIMIT, Page, listing, read_filter
 from curator_web.demonstrations.workflow import editing, workflow
+from pipeline.export import EXPORT_ACTORS, OUTCOMES
 from schemas import DemonstrationSchema, EditSchema
 from schemas.formats.parts import Strict
 from schemas.types.recordings import Demonstration
@@ -63,6 +64,10 @@ class SummarySchema(Schema):
     open_comments = fields.Integer(required=True)
     proof = fields.String(required=True, allow_none=True, validate=validate.OneOf(STATES), metadata={
         "description": "what came of running it again; `changed`: it was changed since; null: nobody has"})
+    actor = fields.String(required=True, allow_none=True, validate=validate.OneOf(EXPORT_ACTORS), metadata={
+        "description": "who or what acted; null: not read yet"})
+    outcome = fields.String(required=True, allow_none=True, metadata={
+        "description": "the result of its outcome checks; null: undecided"})
     damage = fields.String(required=True, allow_none=True, metadata={
         "description": "why it could not be shown or exported when that was last tried; null when nothing is known"})
 
@@ -75,6 +80,9 @@ class SoughtSchema(Schema):
     site = fields.String()
     intent = fields.String()
     proof = fields.String(validate=validate.OneOf(("", *STATES)))
+    actor = fields.String(validate=validate.OneOf(("", *EXPORT_ACTORS)), metadata={"description": "who or what acted"})
+    outcome = fields.String(validate=validate.OneOf(("", *OUTCOMES)), metadata={
+        "description": "the result of its outcome checks"})
     check = fields.String(metadata={"description": "kind of a check that asks for a look"})
     person = fields.String(metadata={"description": "who recorded, edited, was assigned or decided"})
     label = fields.String(metadata={"description": "`name=value`, said of it or of a turn"})

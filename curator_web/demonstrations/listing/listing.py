@@ -23,6 +23,9 @@ from curator_web.demonstrations.library.search_index import SearchQuery
 from curator_web.demonstrations.library.search_index import sought as sought_texts
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
+from pipeline.export import EXPORT_ACTORS, OUTCOMES
+from pipeline.export.selection import UNDECIDED
+from schemas.actors import UNKNOWN_ACTOR
 from schemas.text import storable
 
 PAGE_SIZE = 50
@@ -44,6 +47,8 @@ class Filter:
     search: str = ""
     status: str = ""
     proof: str = ""
+    actor: str = ""
+    outcome: str = ""
     site: str = ""
     intent: str = ""
     check: str = ""
@@ -98,6 +103,8 @@ def read_filter(parameters) -> Filter:
     values = {field_.name: storable(parameters.get(field_.name, "")).strip()[:TEXT_LENGTH] for field_ in fields(Filter)}
     values["status"] = values["status"] if values["status"] in STATUSES else ""
     values["proof"] = values["proof"] if values["proof"] in STATES else ""
+    values["actor"] = values["actor"] if values["actor"] in EXPORT_ACTORS else ""
+    values["outcome"] = values["outcome"] if values["outcome"] in OUTCOMES else ""
     values["sort"] = values["sort"] if values["sort"] in ORDERS else NEWEST
     values["order"] = values["order"] if values["order"] in ("asc", "desc") else "desc"
     for name in ("since", "until"):
@@ -238,6 +245,10 @@ def _conditions(session: Session, sought: Filter, project: str,
     for name in ("status", "site", "proof"):
         if value := getattr(sought, name):
             columns.append(getattr(Demonstration, name) == value)
+    if sought.actor:
+        columns.append(func.coalesce(Demonstration.actor, UNKNOWN_ACTOR) == sought.actor)
+    if sought.outcome:
+        columns.append(func.coalesce(Demonstration.outcome, UNDECIDED) == sought.outcome)
     if sought.assigned:
         columns.append(Demonstration.assigned_to == sought.assigned)
     if since := _day(sought.since):

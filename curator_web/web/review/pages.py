@@ -19,7 +19,7 @@ from curator_web.errors import Damaged, InputError
 from curator_web.jobs import replays
 from curator_web.users import project_settings, projects
 from curator_web.web.shell.forms import MODIFIERS
-from pipeline.export import LeftOut
+from pipeline.export import EXPORT_ACTORS, OUTCOMES, LeftOut
 from pipeline.turns.edits import standing
 from schemas import INTENTS, types
 from schemas.formats.recording import SPEAKERS
@@ -48,7 +48,7 @@ def index() -> str:
     return render_template("review/list.html" if is_whole_page else "review/_rows.html", sought=sought,
                            statuses=STATUSES, intents=INTENTS, orders=ORDERS, count_limit=COUNT_LIMIT,
                            runs=replays.KIND in services().jobs.kinds,
-                           proofs=replay_proofs.STATES, **context)
+                           proofs=replay_proofs.STATES, actors=EXPORT_ACTORS, outcomes=OUTCOMES, **context)
 
 
 def _label_values(db: Database) -> list[str]:

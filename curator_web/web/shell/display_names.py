@@ -62,7 +62,7 @@ KINDS_OF_CHECK: Words = {  # of outcome checks
     "Structured answer": _l("Structured answer"), "Cannot be evaluated": _l("Cannot be evaluated")}
 FACETS: Words = {
     "search": _l("Search"), "status": _l("Status"), "proof": _l("Replay result"), "site": _l("Site"),
-    "intent": _l("Intent"),
+    "intent": _l("Intent"), "actor": _l("Actor"), "outcome": _l("Outcome"),
     "check": _l("Warnings"), "person": _l("Person"), "label": _l("Label"), "assigned": _l("Assigned to"),
     "since": _l("Recorded from"), "until": _l("Until"), "sort": _l("Sort"), "order": _l("Order"),
     "category": _l("Category"), "difficulty": _l("Difficulty")}

@@ -105,6 +105,20 @@ def test_filters_narrow_down_together(many):
     assert sites(many) == [f"s{number}.example" for number in range(7)]
 
 
+def test_runs_are_distinguished_from_sessions_of_people(many):
+    with many.writing() as session:
+        for name, actor, outcome in (("d001", "agent", "success"), ("d002", "agent", "failure"),
+                                     ("d003", "person", None)):
+            session.execute(update(Demonstration).where(Demonstration.id == name).values(actor=actor, outcome=outcome))
+
+    def ids(**sought):
+        return sorted(row.id for row in listing.listing(many, read_filter(sought)).rows)
+
+    assert ids(actor="agent") == ["d001", "d002"] and ids(actor="person") == ["d003"]
+    assert ids(actor="agent", outcome="success") == ["d001"] and ids(outcome="failure") == ["d002"]
+    assert listing.listing(many, read_filter({"actor": "unknown", "outcome": "undecided"})).total == 117
+
+
 @pytest.mark.parametrize("rare", [16, 40, 400])
 @pytest.mark.parametrize("project", ["main", "other"])
 def test_each_project_has_its_own_however_often_something_is_met(many, monkeypatch, project, rare):
