@@ -70,9 +70,10 @@ def serve(recordings: tuple[Path, ...], splits_of: Path | None, observe: tuple[s
     import asyncio
 
     from pipeline import extras
+    from replay.agents.tasks import read_task_set
 
     extras.require("openenv")
-    tasks = _tasks(recordings, splits_of)
+    tasks = read_task_set(recordings, splits_of)
     pool = _pool(sessions, record, runs, window)
     asyncio.run(_serve(tasks, pool, host, port, {"observe": observe, "max_steps": max_steps, "sessions": sessions,
                                                  "partial": rewards == "checks"}))
@@ -140,10 +141,11 @@ def pack(recordings: tuple[Path, ...], out: Path, name: str, splits_of: Path | N
     It contains a server, a Dockerfile, a card and copies of the recordings without videos.
     """
     from demotape.environment_folder import pack
+    from replay.agents.tasks import read_task_set
 
     from .new_folders import new_folder
 
-    tasks = _tasks(recordings, splits_of)
+    tasks = read_task_set(recordings, splits_of)
     settings = {"observe": observe, "max_steps": max_steps, "sessions": sessions, "rewards": rewards}
     with new_folder(out), progress("Packing", len(recordings)) as step:
         pack(tasks, out, name, settings, step)
@@ -158,25 +160,3 @@ def _pool(size: int, record: str, runs: Path | None, window: bool) -> "Environme
         raise InputError("--record needs a folder for the recordings; pass --runs")
     level: Any = record
     return EnvironmentPool(size, headless=not window, record=level, runs=runs and runs.resolve())
-
-
-def _tasks(recordings: tuple[Path, ...], splits_of: Path | None) -> "TaskSet":
-    """The tasks of recordings, with the splits of an export. Raises InputError for the first that is none."""
-    from replay.agents.tasks import TaskSet, read_task
-
-    splits = _splits(splits_of) if splits_of else {}
-    tasks = [read_task(path, splits.get(path.resolve().name, "train")) for path in recordings]
-    if splits_of and not splits.keys() & {task.id for task in tasks}:
-        raise InputError(f"{splits_of}: none of these recordings is in this export")
-    return TaskSet(tasks)
-
-
-def _splits(export: Path) -> dict[str, str]:
-    """The split of each demonstration of an export, by id."""
-    from pipeline.export.assigning import splits_of
-    from pipeline.export.releases import NoExport, read_export
-
-    try:
-        return splits_of(read_export(export))
-    except NoExport:
-        raise InputError(f"{export}: is no export") from None

@@ -15,6 +15,8 @@ from replay.agents.tasks import RecordedTask
 from schemas import DemotapeError
 from schemas.files import dump_json, write_atomically
 
+from .observation_text import as_text, pictures
+
 _INSTRUCTIONS = ("A web browser with a task. Call task_description first, act until the task is done, then call "
                  "finish. Elements are named by the uid in square brackets of the accessibility tree.")
 Content = list[str | Image]
@@ -109,10 +111,4 @@ def serve_stdio(task: RecordedTask, pool: EnvironmentPool, *, observe: Sequence[
 
 
 def _content(shown: Observation) -> Content:
-    lines = [f"Error: {shown.error}"] if shown.error else []
-    lines += [f"URL: {shown.url}", f"Title: {shown.title}"]
-    if len(shown.tabs) > 1:
-        lines += [f"Tab {number}: {url}" for number, url in enumerate(shown.tabs, 1)]
-    content: Content = ["\n".join([*lines, shown.axtree or shown.dom or ""])]
-    pictures = [shown.marks[0]] if shown.marks else [shown.screenshot] if shown.screenshot else []
-    return content + [Image(data=picture, format="png") for picture in pictures]
+    return [as_text(shown), *(Image(data=picture, format="png") for picture in pictures(shown))]
