@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from replay.agents.tasks import ALL, TaskSet
+from replay.agents.tasks import ALL, RecordedTask, TaskSet
 from schemas import InputError
 
 _LEFT_OUT = ("video.*", "derived", "demonstration*.json", "processed.json", "proof.json", "*.lock", "*-runs")
@@ -30,16 +30,20 @@ def pack(tasks: TaskSet, out: Path, name: str, settings: dict[str, Any], on_task
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         (out / path).write_text(textwrap.dedent(text).lstrip(), encoding="utf-8")
     for task in tasks.tasks(ALL):
-        shutil.copytree(task.recording.layout.root, out / "tasks" / task.split / task.id,
-                        ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        copy_recording(task, out / "tasks" / task.split / task.id)
         on_task(task.id)
+
+
+def copy_recording(task: RecordedTask, target: Path) -> None:
+    """Copy the recording of a task without its video and what was derived from it."""
+    shutil.copytree(task.recording.layout.root, target, ignore=shutil.ignore_patterns(*_LEFT_OUT))
 
 
 def _files(tasks: TaskSet, name: str, settings: dict[str, Any]) -> dict[str, str]:
     """Paths and contents of what is not a task."""
     arguments = ", ".join(f"{option}={value!r}" for option, value in settings.items())
     counts = ", ".join(f"{split}: {len(tasks.tasks(split))}" for split in tasks.splits)
-    requirement = f"demotape[openenv]=={_version()}"
+    requirement = f"demotape[openenv]=={demotape_version()}"
     return {
         "openenv.yaml": f"""
             spec_version: 1
@@ -146,7 +150,8 @@ def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")[:_MAX_GOAL_CHARS]
 
 
-def _version() -> str:
+def demotape_version() -> str:
+    """Version of demotape that containers install."""
     try:
         return version("demotape")
     except PackageNotFoundError:

@@ -23,6 +23,7 @@ EXTRAS: Mapping[str, Extra] = {
     "encoder": Extra("a dual encoder", {"sentence-transformers": "sentence_transformers", "accelerate": "accelerate",
                                         "datasets": "datasets"}),
     "hub": Extra("uploading to the Hugging Face Hub", {"huggingface_hub": "huggingface_hub"}),
+    "inspect": Extra("evaluating tasks", {"inspect-ai": "inspect_ai"}),
     "mcp": Extra("an MCP server", {"mcp": "mcp"}),
     "names": Extra("redacting names and addresses", {
         "faker": "faker", "mimesis": "mimesis", "sudachipy": "sudachipy", "sudachidict-small": "sudachidict_small"}),

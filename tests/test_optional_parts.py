@@ -2,6 +2,7 @@
 
 import ast
 import html
+import importlib
 import json
 import os
 import re
@@ -170,8 +171,18 @@ SETTINGS = {"production": {"DEMOTAPE_METRICS_TOKEN": "x" * 16},
             "traces": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}}  # only a WSGI server reads these
 
 
+TRAINERS = {"inspect": "demotape.trainers.inspect_task"}  # imported by the tools of the extra
+
+
 def test_every_extra_is_tried():
-    assert COMMANDS.keys() | SETTINGS.keys() == extras.EXTRAS.keys()
+    assert COMMANDS.keys() | SETTINGS.keys() | TRAINERS.keys() == extras.EXTRAS.keys()
+
+
+@pytest.mark.parametrize("extra", TRAINERS)
+def test_a_module_names_the_extra_that_it_needs(extra, blocked):
+    message = blocked(extra)
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        importlib.import_module(TRAINERS[extra])
 
 
 @pytest.mark.parametrize("extra", COMMANDS)

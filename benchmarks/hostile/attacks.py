@@ -211,7 +211,7 @@ def _exports(target: "Target", recordings: list[Path]) -> None:
             )
             for path in few
             for format_ in ("weblinx", "mind2web", "multimodal-mind2web", "webdataset", "parquet", "chat", "playwright",
-                            "trajectories", "label-studio", "atif")
+                            "trajectories", "label-studio", "atif", "adp", "agentnet")
         ],
     )
 

@@ -32,8 +32,9 @@ from .scoring import score
 
 _GOAL = 0.99
 _KEPT = Path(__file__).parents[2] / "tests" / "data" / "v1" / "kept"
-_OWN = ("parquet", "webdataset", "trajectories", "mind2web", "multimodal-mind2web", "chat", "weblinx", "atif")
-_WITHOUT_PAGES = ("chat",)
+_OWN = ("parquet", "webdataset", "trajectories", "mind2web", "multimodal-mind2web", "chat", "weblinx", "atif", "adp",
+        "agentnet")
+_WITHOUT_PAGES = ("chat", "agentnet")
 _EXACT = ("parquet", "webdataset")  # those that have everything
 
 

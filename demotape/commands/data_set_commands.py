@@ -34,7 +34,7 @@ PROBLEMS_SHOWN = 20  # of one path
                                                "override it.")
 @click.option("--format", "format_",
               help=("Export format: weblinx, mind2web, multimodal-mind2web, webdataset, parquet, chat, playwright, "
-                    "trajectories, label-studio, atif or a plug-in's."))
+                    "trajectories, label-studio, atif, adp, agentnet or a plug-in's."))
 @click.option("--project", metavar="ID", help="Only demonstrations of this project.  [default: the only one]")
 @click.option("--status", metavar="STATUS",
               help=("Only demonstrations with this status; any: all but invalid ones.  [default: approved if the app "

@@ -1,5 +1,6 @@
 """The commands that serve recorded tasks to trainers and agents."""
 
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,9 @@ from schemas import InputError
 from .terminal import PATH, complain, console, progress
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from socket import socket
+
     from replay.agents.pool import EnvironmentPool
     from replay.agents.tasks import TaskSet
 
@@ -70,39 +74,54 @@ def serve(recordings: tuple[Path, ...], splits_of: Path | None, observe: tuple[s
     import asyncio
 
     from pipeline import extras
+    from replay.agents.tasks import read_task_set
 
     extras.require("openenv")
-    tasks = _tasks(recordings, splits_of)
+    tasks = read_task_set(recordings, splits_of)
     pool = _pool(sessions, record, runs, window)
     asyncio.run(_serve(tasks, pool, host, port, {"observe": observe, "max_steps": max_steps, "sessions": sessions,
                                                  "partial": rewards == "checks"}))
 
 
 async def _serve(tasks: "TaskSet", pool: "EnvironmentPool", host: str, port: int, options: dict[str, Any]) -> None:
-    import socket
-
-    import uvicorn
-
     from demotape.trainers.openenv_app import make_app
+
+    with _listening(host, port) as listener:
+        async with pool:
+            app = make_app(tasks, pool, loopback=host in _LOOPBACK_HOSTS, **options)
+            await _run_app(app, listener, host, "OpenEnv", "", f"Tasks: {len(tasks.tasks())} "
+                                                               f"(splits: {', '.join(tasks.splits)})")
+
+
+@contextmanager
+def _listening(host: str, port: int) -> "Iterator[socket]":
+    """A socket that listens. Raises InputError for a port that is in use."""
+    import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host, port))
+            listener.listen()  # before the address is printed: who connects at once has to wait, and is not refused
         except OSError as error:
             raise InputError(f"port {port} of {host} cannot be used ({error.strerror}); choose another with --port"
                              ) from None
-        loopback = host in _LOOPBACK_HOSTS
-        if not loopback:
+        if host not in _LOOPBACK_HOSTS:
             complain("network", f"anyone who reaches {host} can use these recordings")
-        async with pool:
-            app = make_app(tasks, pool, loopback=loopback, **options)
-            server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
-            address = f"[{host}]" if ":" in host else host
-            console.print(f"OpenEnv: http://{address}:{listener.getsockname()[1]}", soft_wrap=True)
-            console.print(f"Tasks: {len(tasks.tasks())} (splits: {', '.join(tasks.splits)})")
-            await server.serve(sockets=[listener])
+        yield listener
+
+
+async def _run_app(app: Any, listener: "socket", host: str, name: str, path: str, *more: str) -> None:
+    """Serve an ASGI application until it is interrupted, and print its address, then the lines `more`."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", lifespan="on"))
+    address = f"[{host}]" if ":" in host else host
+    console.print(f"{name}: http://{address}:{listener.getsockname()[1]}{path}", soft_wrap=True)
+    for line in more:
+        console.print(line)
+    await server.serve(sockets=[listener])
 
 
 @environments.command("mcp")
@@ -110,43 +129,68 @@ async def _serve(tasks: "TaskSet", pool: "EnvironmentPool", host: str, port: int
 @_observed_options
 @_recorded_options
 @click.option("--results", type=PATH, help="JSON file for the score of the attempt.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="With --port: address to listen on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Serve over HTTP on this port; 0 selects a free port.  "
+                                                            "[default: standard input and output]")
 def mcp(recording: Path, observe: tuple[str, ...], max_steps: int, record: str, runs: Path | None, window: bool,
-        results: Path | None) -> None:
-    """Serve the task of a RECORDING as an MCP server on standard input and output.
+        results: Path | None, host: str, port: int | None) -> None:
+    """Serve the task of a RECORDING as an MCP server on standard input and output, or over HTTP.
 
     Its tools describe the task, show the page, act and finish. The agent does not see the score, which is in the file
     of --results. Needs the extra mcp.
     """
+    import asyncio
+
     from pipeline import extras
     from replay.agents.tasks import read_task
 
     extras.require("mcp")
-    from demotape.trainers.mcp_server import serve_stdio
+    from demotape.trainers.mcp_server import make_server
 
-    serve_stdio(read_task(recording), _pool(1, record, runs, window), observe=observe, max_steps=max_steps,
-                results=results)
+    pool = _pool(1, record, runs, window)
+    server = make_server(read_task(recording), pool, observe=observe, max_steps=max_steps, results=results)
+    asyncio.run(_serve_tools(server, pool, host, port))
+
+
+async def _serve_tools(server: Any, pool: "EnvironmentPool", host: str, port: int | None) -> None:
+    from demotape.trainers.mcp_server import http_app
+
+    if port is None:
+        async with pool:
+            await server.run_stdio_async()
+        return
+    with _listening(host, port) as listener:
+        async with pool:
+            await _run_app(http_app(server, loopback=host in _LOOPBACK_HOSTS), listener, host, "MCP", "/mcp")
 
 
 @environments.command("pack")
 @click.argument("recordings", nargs=-1, required=True, type=PATH)
 @click.argument("out", type=PATH)
-@click.option("--name", default="recorded_tasks", show_default=True, help="Name of the environment.")
+@click.option("--format", "format_", type=click.Choice(("openenv", "harbor")), default="openenv", show_default=True,
+              help="openenv: one environment; harbor: a task folder for each recording.")
+@click.option("--name", default="recorded_tasks", show_default=True, help="Name of the environment, or organisation of "
+                                                                          "the tasks.")
 @_served_options
 @_observed_options
-def pack(recordings: tuple[Path, ...], out: Path, name: str, splits_of: Path | None, sessions: int, rewards: str,
-         observe: tuple[str, ...], max_steps: int) -> None:
-    """Write the tasks of RECORDINGS as an OpenEnv folder OUT that `openenv build` and `openenv push` take.
+def pack(recordings: tuple[Path, ...], out: Path, format_: str, name: str, splits_of: Path | None, sessions: int,
+         rewards: str, observe: tuple[str, ...], max_steps: int) -> None:
+    """Write the tasks of RECORDINGS as a folder OUT for the tools of OpenEnv or Harbor.
 
-    It contains a server, a Dockerfile, a card and copies of the recordings without videos.
+    It contains copies of the recordings without videos, and what serves them. For OpenEnv these are a server, a
+    Dockerfile and a card; for Harbor a folder for each task with instruction, containers, test and, of a processed
+    recording, the recorded actions as its solution.
     """
-    from demotape.environment_folder import pack
+    from demotape import environment_folder, harbor_folder
+    from replay.agents.tasks import read_task_set
 
     from .new_folders import new_folder
 
-    tasks = _tasks(recordings, splits_of)
-    settings = {"observe": observe, "max_steps": max_steps, "sessions": sessions, "rewards": rewards}
+    tasks = read_task_set(recordings, splits_of)
+    settings: dict[str, Any] = {"observe": observe, "max_steps": max_steps, "sessions": sessions, "rewards": rewards}
+    writer = environment_folder if format_ == "openenv" else harbor_folder
     with new_folder(out), progress("Packing", len(recordings)) as step:
-        pack(tasks, out, name, settings, step)
+        writer.pack(tasks, out, name, settings, step)
     console.print(f"{out}: {len(recordings)} tasks", soft_wrap=True)
 
 
@@ -158,25 +202,3 @@ def _pool(size: int, record: str, runs: Path | None, window: bool) -> "Environme
         raise InputError("--record needs a folder for the recordings; pass --runs")
     level: Any = record
     return EnvironmentPool(size, headless=not window, record=level, runs=runs and runs.resolve())
-
-
-def _tasks(recordings: tuple[Path, ...], splits_of: Path | None) -> "TaskSet":
-    """The tasks of recordings, with the splits of an export. Raises InputError for the first that is none."""
-    from replay.agents.tasks import TaskSet, read_task
-
-    splits = _splits(splits_of) if splits_of else {}
-    tasks = [read_task(path, splits.get(path.resolve().name, "train")) for path in recordings]
-    if splits_of and not splits.keys() & {task.id for task in tasks}:
-        raise InputError(f"{splits_of}: none of these recordings is in this export")
-    return TaskSet(tasks)
-
-
-def _splits(export: Path) -> dict[str, str]:
-    """The split of each demonstration of an export, by id."""
-    from pipeline.export.assigning import splits_of
-    from pipeline.export.releases import NoExport, read_export
-
-    try:
-        return splits_of(read_export(export))
-    except NoExport:
-        raise InputError(f"{export}: is no export") from None

@@ -1,19 +1,23 @@
-"""A recorded task as tools of an MCP server over standard input and output: for agents and harnesses that speak MCP."""
+"""A recorded task as tools of an MCP server, over standard input and output or HTTP, for agents that speak MCP."""
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from mcp.server.mcpserver import Image, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
+from mcp.server.transport_security import TransportSecuritySettings
 
 from replay.agents.episode import Action, Episode, Observation
 from replay.agents.pool import EnvironmentPool
 from replay.agents.tasks import RecordedTask
 from schemas import DemotapeError
 from schemas.files import dump_json, write_atomically
+
+from .observation_text import as_text, pictures
+from .same_origin import SameOrigin
 
 _INSTRUCTIONS = ("A web browser with a task. Call task_description first, act until the task is done, then call "
                  "finish. Elements are named by the uid in square brackets of the accessibility tree.")
@@ -32,15 +36,17 @@ class _Attempt:
     episode: Episode | None = None
     last: Observation | None = None
     ended: bool = False
+    beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def observed(self) -> Observation:
         """What the agent is shown now. Raises ToolError where the attempt cannot begin."""
-        if self.episode is None or self.last is None:
-            try:
-                self.episode, self.last = await self.pool.begin(self.task, self.observe, self.max_steps)
-            except DemotapeError as error:
-                raise ToolError(str(error)) from None
-            self._write()
+        async with self.beginning:
+            if self.episode is None or self.last is None:
+                try:
+                    self.episode, self.last = await self.pool.begin(self.task, self.observe, self.max_steps)
+                except DemotapeError as error:
+                    raise ToolError(str(error)) from None
+                self._write()
         return self.last
 
     async def act(self, action: Action) -> Observation:
@@ -62,17 +68,12 @@ class _Attempt:
                 "steps": self.episode.steps, "ended": self.ended, "missing": missing}))
 
 
-def serve_stdio(task: RecordedTask, pool: EnvironmentPool, *, observe: Sequence[str] = ("axtree",),
-                max_steps: int = 100, results: Path | None = None) -> None:
-    """Serve a task until standard input ends. `results`: a JSON file that always has the attempt's score so far."""
+def make_server(task: RecordedTask, pool: EnvironmentPool, *, observe: Sequence[str] = ("axtree",),
+                max_steps: int = 100, results: Path | None = None) -> MCPServer[Any]:
+    """The server of one attempt at a task in a pool that is open while it is used. `results`: a JSON file that always
+    has the attempt's score so far."""
     attempt = _Attempt(task, pool, observe, max_steps, results)
-
-    @asynccontextmanager
-    async def lifespan(_: MCPServer[Any]) -> AsyncIterator[None]:
-        async with pool:
-            yield
-
-    server = MCPServer[Any]("demotape", instructions=_INSTRUCTIONS, lifespan=lifespan, log_level="ERROR")
+    server = MCPServer[Any]("demotape", instructions=_INSTRUCTIONS, log_level="ERROR")
 
     @server.tool()
     async def task_description() -> str:
@@ -105,14 +106,16 @@ def serve_stdio(task: RecordedTask, pool: EnvironmentPool, *, observe: Sequence[
             await attempt.act(f"send_msg_to_user({answer!r})")
         return "The attempt has ended."
 
-    server.run("stdio")
+    return server
+
+
+def http_app(server: MCPServer[Any], *, loopback: bool) -> SameOrigin:
+    """The server as an ASGI application at `/mcp`; `loopback`: refuse host names that are not this machine's. Clients
+    may do without sessions, as there is one attempt."""
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # SameOrigin does it
+    app = server.streamable_http_app(stateless_http=True, json_response=True, transport_security=unchecked)
+    return SameOrigin(app, loopback=loopback)
 
 
 def _content(shown: Observation) -> Content:
-    lines = [f"Error: {shown.error}"] if shown.error else []
-    lines += [f"URL: {shown.url}", f"Title: {shown.title}"]
-    if len(shown.tabs) > 1:
-        lines += [f"Tab {number}: {url}" for number, url in enumerate(shown.tabs, 1)]
-    content: Content = ["\n".join([*lines, shown.axtree or shown.dom or ""])]
-    pictures = [shown.marks[0]] if shown.marks else [shown.screenshot] if shown.screenshot else []
-    return content + [Image(data=picture, format="png") for picture in pictures]
+    return [as_text(shown), *(Image(data=picture, format="png") for picture in pictures(shown))]

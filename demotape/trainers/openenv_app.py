@@ -5,9 +5,8 @@ Over HTTP, OpenEnv makes an environment for each call and closes it, so only a W
 
 import asyncio
 import base64
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-from urllib.parse import urlsplit
 
 from openenv.core.env_server.http_server import create_app
 from openenv.core.env_server.interfaces import Environment
@@ -21,11 +20,11 @@ from replay.agents.pool import EnvironmentPool
 from replay.agents.tasks import ALL, RecordedTask, TaskSet
 from schemas import InputError
 
+from .same_origin import SameOrigin
+
 NAME = "demotape"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 _NO_ATTEMPT = ("no attempt has begun in this session; call reset first (only WebSocket sessions keep an attempt "
                "between calls)")
-Scope = MutableMapping[str, Any]
 
 
 class WebAction(Action):
@@ -226,33 +225,4 @@ def make_app(tasks: TaskSet, pool: EnvironmentPool, *, observe: Sequence[str] = 
 
     app = create_app(DemotapeEnvironment, WebAction, WebObservation, env_name=NAME, max_concurrent_envs=sessions,
                      state_cls=WebState)
-    return _SameOrigin(app, loopback=loopback)
-
-
-class _SameOrigin:
-    """Refuses requests and WebSockets that a page of another origin sends, and host names that are not this machine's:
-    any page in a browser here could read the tasks otherwise."""
-
-    def __init__(self, app: Callable[..., Awaitable[None]], *, loopback: bool):
-        self._app, self._loopback = app, loopback
-
-    async def __call__(self, scope: Scope, receive: Any, send: Any) -> None:
-        """Pass on or refuse."""
-        if scope["type"] in ("http", "websocket") and not self._is_allowed(scope):
-            if scope["type"] == "websocket":
-                await send({"type": "websocket.close", "code": 1008, "reason": "refused"})
-            else:
-                await send({"type": "http.response.start", "status": 403,
-                            "headers": [(b"content-type", b"text/plain; charset=utf-8")]})
-                await send({"type": "http.response.body", "body": b"requests of pages of other origins are refused\n"})
-            return
-        await self._app(scope, receive, send)
-
-    def _is_allowed(self, scope: Scope) -> bool:
-        headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-        host = headers.get("host", "")
-        name = host if host.endswith("]") else host.rpartition(":")[0] or host
-        if self._loopback and name not in _LOOPBACK:
-            return False
-        origin = headers.get("origin")
-        return origin is None or urlsplit(origin).netloc == host
+    return SameOrigin(app, loopback=loopback)

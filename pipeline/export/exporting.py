@@ -12,6 +12,8 @@ from pipeline import extras, plugins
 from pipeline.export.destinations.destination import Destination
 from pipeline.export.destinations.folder import Folder
 from pipeline.export.formats import (
+    adp,
+    agentnet,
     atif,
     chat,
     label_studio,
@@ -59,6 +61,8 @@ FORMATS: dict[str, Format] = {
     "trajectories": Format(trajectories.samples, trajectories.Writer),
     "label-studio": Format(label_studio.samples, label_studio.Writer),
     "atif": Format(atif.samples, atif.Writer),
+    "adp": Format(adp.samples, adp.Writer),
+    "agentnet": Format(agentnet.samples, agentnet.Writer),
 }
 WITH_GRAMMAR = ("chat", "trajectories")
 

@@ -177,10 +177,11 @@ class File:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of a file that all demonstrations of a split share."""
+    """One line of a file that all demonstrations of a split share; `samples` are the turns in it."""
 
     path: str
     content: bytes
+    samples: int = 1
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ class Action:
     source describes it. `box`: of the target, where the state's boxes lack it. `state`: before the action. `time` and
     `id` as of Utterance. A `change` of a list has `label` or `value`, whichever the source has; the other is read from
     the page. A click without `x` and `y` is in the middle of its target. `is_script`: a script acted, not input of a
-    person or a device. `report`: what an agent reports of the step, fields of AgentReport (docs/format.md).
+    person or a device. `report`: what an agent reports of the step, fields of TurnReport but `step` (docs/format.md).
     """
 
     intent: str

@@ -1,9 +1,10 @@
 """Tool calls of agents, as actions: names and arguments of the usual browser tools."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, cast
 
 from schemas.intents import BROWSER_INTENTS
+from schemas.types.recordings import Element
 
 from .action_calls import Act, Call, CallTranslator
 
@@ -41,6 +42,17 @@ def translate_tool(name: str, arguments: Mapping[str, Any], calls: CallTranslato
         call = Call(name, (), dict(arguments))
         return calls.translate(call)
     return _translate(action, arguments, calls)
+
+
+def described_element(arguments: Mapping[str, Any], target: str | None) -> Element | None:
+    """The element of a call as demotape's exports describe it; None for other calls. `target`: its uid."""
+    described = arguments.get("element")
+    if not isinstance(described, dict):
+        return None
+    texts: Any = {name: str(described.get(name) or "") for name in ("tag", "role", "name", "xpath", "css")}
+    element: Any = {**texts, "uid": target or "", "text": "", "attributes": {}, "frame": [],
+                    "bbox": described.get("bbox")}
+    return cast(Element, element)
 
 
 def _own(name: str, arguments: Mapping[str, Any]) -> Act | None:

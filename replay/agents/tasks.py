@@ -6,6 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pipeline.export.assigning import splits_of
+from pipeline.export.releases import NoExport, read_export
 from recorder.reader import Recording
 from replay.archive.exchanges import Archive
 from replay.archive.reading import read_recording
@@ -110,3 +112,20 @@ def read_task(path: Path, split: str = "train") -> RecordedTask:
     outcome: Outcome = read_json(recording.layout.outcome, OutcomeSchema())
     return RecordedTask(recording, outcome, split)
 
+
+def read_task_set(recordings: Sequence[Path], export: Path | None = None) -> TaskSet:
+    """The tasks of recordings, with the splits of an `export`. Raises InputError for the first that is none, and for an
+    export that has none of them."""
+    splits = _splits(export) if export else {}
+    tasks = [read_task(path, splits.get(path.resolve().name, "train")) for path in recordings]
+    if export and not splits.keys() & {task.id for task in tasks}:
+        raise InputError(f"{export}: none of these recordings is in this export")
+    return TaskSet(tasks)
+
+
+def _splits(export: Path) -> dict[str, str]:
+    """The split of each demonstration of an export, by id."""
+    try:
+        return splits_of(read_export(export))
+    except NoExport:
+        raise InputError(f"{export}: is no export") from None

@@ -11,8 +11,19 @@ import pytest
 _INSTALL_TIMEOUT_S = 300
 
 
-def make_environment(folder: Path, *requirements: str) -> Path:
-    """The Python of a new environment in a folder, with these packages; skips the test where there is no uv."""
+def find_python(version: str) -> str:
+    """A Python of that version on this machine; skips the test where there is none."""
+    pattern = f"versions/{version}.*/bin/python"
+    installed = sorted(Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")).glob(pattern))
+    python = str(installed[-1]) if installed else shutil.which(f"python{version}")
+    if python is None:
+        pytest.skip(f"Python {version} is not installed")
+    return python
+
+
+def make_environment(folder: Path, *requirements: str, python: str = sys.executable) -> Path:
+    """The Python of a new environment in a folder, with these packages; skips the test where there is no uv. `python`:
+    of which it is made."""
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv is None:
         pytest.skip("uv is not installed")
@@ -20,9 +31,9 @@ def make_environment(folder: Path, *requirements: str) -> Path:
     index = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True,
                            text=True, check=False).stdout.strip()
     outside |= {"UV_DEFAULT_INDEX": index} if index else {}
-    python = folder / "bin" / "python"
-    for command in ([uv, "venv", "--quiet", "--python", sys.executable, folder],
-                    [uv, "pip", "install", "--quiet", "--python", python, *requirements]):
+    installed = folder / "bin" / "python"
+    for command in ([uv, "venv", "--quiet", "--python", python, folder],
+                    [uv, "pip", "install", "--quiet", "--python", installed, *requirements]):
         done = subprocess.run(command, env=outside, capture_output=True, text=True, timeout=_INSTALL_TIMEOUT_S)
         assert done.returncode == 0, done.stderr
-    return python
+    return installed

@@ -20,6 +20,7 @@ from schemas.types.agent_steps import TurnReport
 from schemas.types.recordings import BrowserTurn, ChatTurn, Turn, TurnState
 
 from . import documents, layouts
+from .calls import call_arguments, session_facts
 from .card import Counted, Words
 from .counted_files import CountedFiles
 from .lines import WriteOnce
@@ -81,18 +82,11 @@ class _Trajectory:
         self.tally.pictures_left_out = len(self.states.pictures_left_out)
         return {"schema_version": SCHEMA_VERSION, "session_id": self.source.recording.id,
                 "trajectory_id": self.source.id, "agent": self._agent(), "steps": self._steps,
-                "extra": self._about()}
+                "extra": session_facts(self.source)}
 
     def _agent(self) -> dict[str, Any]:
         actor = actor_of(self._provenance)
         return {"name": self._provenance.get("agent") or actor, "version": _UNKNOWN, "extra": {"actor": actor}}
-
-    def _about(self) -> dict[str, Any]:
-        review = self.source.review
-        about = {"task": self.source.demonstration["task"], "demonstration": self.source.id, "split": self.source.split,
-                 "license": self._provenance.get("license"), "consent": self._provenance.get("consent"),
-                 "review_status": review.status or None, "outcome": self.source.about.get("labels", {}).get("outcome")}
-        return {name: value for name, value in about.items() if value is not None}
 
     def _add_utterance(self, turn: ChatTurn) -> None:
         source = "agent" if turn["speaker"] == "navigator" else "user"
@@ -109,7 +103,8 @@ class _Trajectory:
                          "extra": {"page_before": turn["id"]}})
 
     def _add_action(self, turn: BrowserTurn, following: BrowserTurn | None) -> None:
-        call = {"tool_call_id": turn["id"], "function_name": turn["intent"], "arguments": self._arguments(turn)}
+        call = {"tool_call_id": turn["id"], "function_name": turn["intent"],
+                "arguments": call_arguments(turn, self.states)}
         extra: dict[str, Any] = {"turn": turn["id"]}
         if has_redactions(dump_line(call["arguments"])):
             extra["redacted"], call["extra"] = True, {"redacted": True}
@@ -134,15 +129,6 @@ class _Trajectory:
     def _calls(self, source: str) -> dict[str, int]:
         """How many calls of a model made a step: none of a person or script; of an agent that is not known."""
         return {"llm_call_count": 0} if source == "agent" and not self._calls_model else {}
-
-    def _arguments(self, turn: BrowserTurn) -> dict[str, Any]:
-        element = turn["element"]
-        if element is None:
-            return dict(turn["arguments"])
-        page = self.states.page(turn["state"]) if turn["state"] else None
-        target = {name: element[name] for name in ("tag", "role", "name", "xpath", "css", "bbox")}  # type: ignore[literal-required]
-        uid = page.uid(element["frame"], element["uid"]) if page else element["uid"]
-        return {**turn["arguments"], "uid": uid, "element": target}
 
     def _result(self, state: TurnState) -> dict[str, Any]:
         """What a page showed: title and address, the picture if it is good; the page itself is a file."""

@@ -83,3 +83,16 @@ def label_studio() -> Features:
                         "image_rotation": _INTEGER, "id": _TEXT, "from_name": _TEXT, "type": _TEXT, "value": value}
     data: Features = {"image": _TEXT, "task": _TEXT, "said": _TEXT, "url": _TEXT, "title": _TEXT, **_ROW, "text": _TEXT}
     return {"data": data, "predictions": [{"model_version": _TEXT, "result": [region]}]}
+
+
+def agentnet() -> Features:
+    """Of a task; scores that nobody gave are null."""
+    step: Features = {
+        "index": _INTEGER, "image": _TEXT,
+        "value": {"observation": _TEXT, "thought": _TEXT, "action": _TEXT, "code": _TEXT, "last_step_correct": _FLAG,
+                  "last_step_redundant": _FLAG, "reflection": _TEXT},
+        "demotape": {"turn": _TEXT, "intent": _TEXT, "timestamp": _NUMBER, "redacted": _FLAG, "trusted": _FLAG}}
+    return {"task_id": _TEXT, "instruction": _TEXT, "task_completed": _FLAG, "alignment_score": _INTEGER,
+            "efficiency_score": _INTEGER, "task_difficulty": _INTEGER, "natural_language_task": _TEXT,
+            "actual_task": _TEXT, "reason": _TEXT, "traj": [step],
+            "demotape": {"recording": _TEXT, "actor": _TEXT, "agent": _TEXT, "started_at": _TEXT}}

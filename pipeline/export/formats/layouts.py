@@ -170,17 +170,40 @@ def scripts(files: Mapping[str, str]) -> Description:
 
 
 def documents(files: Mapping[str, str], kind: str) -> Description:
-    """One JSON document a demonstration; `files`: glob pattern by split, `kind`: the pictures' encoding."""
+    """ATIF's documents, one a demonstration; `files`: glob pattern by split, `kind`: the pictures' encoding."""
+    pages = FileSet("page-files", "Pages, flattened.", "text/html", ["pages/*.html"])
+    return _trajectories(files, kind, {"trajectory_id": "$.trajectory_id", "session_id": "$.session_id"}, [pages])
+
+
+def protocol(files: Mapping[str, str], kind: str) -> Description:
+    """ADP's documents, one a demonstration; `files`: glob pattern by split, `kind`: the pictures' encoding."""
+    return _trajectories(files, kind, {"id": "$.id", "recording": "$.details.demotape.recording"}, [])
+
+
+def tasks_of_steps(files: Mapping[str, str], kind: str) -> Description:
+    """AgentNet's lines, one a demonstration; `files`: path by split, `kind`: the pictures' encoding."""
+    return Description(
+        {path: _LINES for path in files.values()},
+        [FileSet("task-files", "All tasks.", _LINES, list(files.values())),
+         FileSet("screenshot-files", "Screenshots.", _MEDIA[kind], [f"images/*.{kind}"])],
+        [RecordSet("tasks", "One record a demonstration.", [
+            _split("task-files", files), Field("task_id", TEXT, "task-files", column="task_id",
+                                               about=_ABOUT["demonstration"]),
+            Field("instruction", TEXT, "task-files", column="instruction", about=_ABOUT["task"])], ["task_id"]),
+         _pictures("screenshot-files", "(.*)", "path", "path of the file")], list(files))
+
+
+def _trajectories(files: Mapping[str, str], kind: str, ids: Mapping[str, str], more: list[FileSet]) -> Description:
+    """One JSON document a demonstration; `ids`: JSON paths of its id and of its recording's, by name."""
+    [first, second] = ids
     return Description(
         {pattern: _JSON for pattern in files.values()},
-        [FileSet("trajectory-files", "All trajectories.", _JSON, list(files.values())),
-         FileSet("page-files", "Pages, flattened.", "text/html", ["pages/*.html"]),
+        [FileSet("trajectory-files", "All trajectories.", _JSON, list(files.values())), *more,
          FileSet("screenshot-files", "Screenshots.", _MEDIA[kind], [f"images/*.{kind}"])],
         [RecordSet("trajectories", "One record a demonstration.", [
             _split("trajectory-files", files),
-            Field("trajectory_id", TEXT, "trajectory-files", path="$.trajectory_id", about=_ABOUT["demonstration"]),
-            Field("session_id", TEXT, "trajectory-files", path="$.session_id", about=_ABOUT["recording"])],
-            ["trajectory_id"]),
+            Field(first, TEXT, "trajectory-files", path=ids[first], about=_ABOUT["demonstration"]),
+            Field(second, TEXT, "trajectory-files", path=ids[second], about=_ABOUT["recording"])], [first]),
          _pictures("screenshot-files", "(.*)", "path", "path of the file")], list(files))
 
 

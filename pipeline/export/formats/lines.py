@@ -2,6 +2,7 @@
 
 import hashlib
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any
 
 from pipeline.export.destinations.destination import Destination
@@ -15,11 +16,12 @@ from schemas import UID_ATTRIBUTE
 
 from . import documents, layouts
 from .card import Counted, Counts, Words
+from .croissant import Description
 from .features import Features
 
 
 class LineFiles(Files, ABC):
-    """Writes the lines, of which each in a `<split>.jsonl` is a sample, and what describes them; a format tells in
+    """Writes the lines, of which those in a `<split>.jsonl` are samples, and what describes them; a format tells in
     which `words`."""
 
     def __init__(self, destination: Destination, options: Options):
@@ -34,13 +36,17 @@ class LineFiles(Files, ABC):
     def row_types(self) -> Features:
         """Types of the samples."""
 
+    def description(self, files: Mapping[str, str]) -> Description:
+        """The files and their records; `files`: path by split."""
+        return layouts.lines(files, self.options.screenshots or "jpg")
+
     def write(self, source: Source, sample: Any) -> None:
         if isinstance(sample, Counted):
             self._counts.turn(source, sample)
             return
         super().write(source, sample)
         if isinstance(sample, Line) and "/" not in sample.path:
-            self._shared[sample.path].samples += 1
+            self._shared[sample.path].samples += sample.samples
 
     def add(self, source: Source) -> None:
         self._counts.demonstration(source)
@@ -54,7 +60,7 @@ class LineFiles(Files, ABC):
         files = {split: f"{split}.jsonl" for split in self.splits}
         self._open.close()  # the files that demonstrations share are complete, and can be told
         documents.write(self.destination, self.options, self._counts, self.words(), files,
-                        layouts.lines(files, self.options.screenshots or "jpg"), self.row_types())
+                        self.description(files), self.row_types())
 
 
 class WriteOnce:

@@ -29,12 +29,16 @@ Actions = Iterator[dict[str, object]]
 
 def write(act: Act) -> str:
     """The actions, one a line; raises NoForm."""
+    return "\n".join(json.dumps(action, ensure_ascii=False) for action in actions(act))
+
+
+def actions(act: Act) -> list[dict[str, object]]:
+    """The actions, in order; raises NoForm."""
     if act.turn["type"] == "chat":
-        return json.dumps({"action": "send_msg_to_user", "text": act.turn["utterance"]}, ensure_ascii=False)
+        return [{"action": "send_msg_to_user", "text": act.turn["utterance"]}]
     if act.intent not in _FORMS:
         raise NoForm(f"{act.intent}: what it acts on is not in the picture")
-    actions = _FORMS[act.intent](act, act.turn["arguments"])
-    return "\n".join(json.dumps(action, ensure_ascii=False) for action in actions)
+    return list(_FORMS[act.intent](act, act.turn["arguments"]))
 
 
 def _to_screen(act: Act, point: Point) -> list[int]:

@@ -1,12 +1,17 @@
-"""AgentNet (OpenCUA): JSON Lines, a task a line; each step has a picture and code of pyautogui."""
+"""AgentNet (OpenCUA): JSON Lines, a task a line; each step has a picture and code of pyautogui.
+
+demotape's exports of that format also have id, intent and time of each step's turn, which several calls may make.
+"""
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline.importing.action_calls import MAX_CALL_CHARS, Act
+from pipeline.importing.action_calls import MAX_CALL_CHARS, Act, Call, CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.provenance import agent_provenance, parse_time
 from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, first_object, read_member
 from recorder.pictures import size_of
@@ -20,10 +25,20 @@ _KEYS = {"ctrl": "Control", "control": "Control", "shift": "Shift", "alt": "Alt"
          "tab": "Tab", "space": " ", "backspace": "Backspace", "delete": "Delete", "del": "Delete", "up": "ArrowUp",
          "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "pageup": "PageUp", "pgup": "PageUp",
          "pagedown": "PageDown", "pgdn": "PageDown", "home": "Home", "end": "End"}
+_MODIFIERS = ("Control", "Shift", "Alt", "Meta")
 _WHEEL_PX = 100  # CSS pixels of a step of the wheel
 _CLICKS = {"click": "click", "leftClick": "click", "doubleClick": "dblclick", "rightClick": "click",
            "middleClick": "click", "tripleClick": "dblclick", "triple_click": "dblclick", "moveTo": "hover"}
-_SILENT = ("wait", "sleep", "mouseDown", "mouseUp", "keyDown", "keyUp")
+_SILENT = ("wait", "sleep", "mouseDown", "mouseUp")
+_TAB_CALLS = {"tabcreate": "new_tab", "tabremove": "tab_close", "tabswitch": "tab_focus"}
+
+
+@dataclass
+class _Hand:
+    """Where the pointer is, from which a drag begins, and the modifiers that are held."""
+
+    point: dict[str, float] | None = None
+    modifiers: list[str] = field(default_factory=list)
 
 
 def _is_task(value: dict[str, Any]) -> bool:
@@ -36,14 +51,16 @@ def _detect(path: Path) -> bool:
 
 
 def _items(path: Path) -> Iterator[Item]:
-    return document_items(path, b'"task_id"', _is_task, ("task_id",))
+    return document_items(path, b'"task_id":', _is_task, ("task_id",))
 
 
 def _read(item: Item) -> Session:
     where, task, folders = read_item(item)
     with explained(where, "a task of AgentNet"):
         text = str(task.get("instruction") or task.get("natural_language_task") or "")
-        session = Session(text, (), provenance={"actor": "person"})
+        own = task.get("demotape") or {}
+        session = Session(text, (), started_at=parse_time(own.get("started_at")),
+                          provenance=agent_provenance(own.get("actor", "person"), str(own.get("agent") or "")))
         pictures = [folder / name for folder in folders for name in (".", "images", "screenshots")]
         session.steps = _steps(task["traj"], session, where, pictures)
     return session
@@ -51,10 +68,10 @@ def _read(item: Item) -> Session:
 
 def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: list[Path]
            ) -> Iterator[Utterance | Action]:
-    dragged: dict[str, float] | None = None
+    hand, tabs = _Hand(), CallTranslator()
     for number, step in enumerate(steps):
         with explained(f"{where}: traj.{number}", "a step of AgentNet"):
-            value = step.get("value") or {}
+            value, own = step.get("value") or {}, step.get("demotape") or {}
             name = step.get("image")
             picture = next((content for folder in folders if folder.is_dir()
                             and (content := read_member(folder, name, limits.BLOB))), None)
@@ -63,15 +80,35 @@ def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: l
             state: Observation | None = Observation(screenshot=picture) if picture else None
             report = agent_report({"reasoning": value.get("thought")})
             size = (size_of(picture) if picture else None) or (1, 1)
-            for call in _calls(str(value.get("code") or ""), f"{where}: traj.{number}"):
-                act, dragged = _translate(call, size, dragged, session)
-                if act is None:
-                    continue
+            calls = _calls(str(value.get("code") or ""), f"{where}: traj.{number}")
+            acts = [act for call in calls if (act := _translate(call, size, hand, session))]
+            identity: dict[str, Any] = {"id": str(own["turn"]), "time": float(own["timestamp"])} if own else {}
+            is_script = own.get("trusted") is False
+            for act in _as_turn(acts, str(own.get("intent") or ""), tabs):
                 if act.said is not None:
-                    yield Utterance(act.said, "navigator")
+                    yield Utterance(act.said, "navigator", **identity)
                 else:
-                    yield Action(act.intent, act.arguments, state=state, report=report)
+                    yield Action(act.intent, act.arguments, state=state, is_script=is_script, report=report, **identity)
                     state, report = None, {}
+                identity = {}
+
+
+def _as_turn(acts: list[Act], intent: str, tabs: CallTranslator) -> list[Act]:
+    """The turns of a step's actions; one of `intent`, where demotape's export states it and its code has it."""
+    typed = next((act.arguments["text"] for act in acts if act.intent == "textInput"), None)
+    if intent == "textInput" and typed is not None:
+        return [Act("textInput", {"text": typed})]
+    if intent == "load" and typed is not None:
+        return [Act("load", {"url": typed, "transition": "typed"})]
+    if intent in ("back", "forward", "reload", "submit"):
+        return [Act(intent)]
+    if intent in _TAB_CALLS:
+        index = next((int(digit) - 1 for act in acts if (digit := str(act.arguments.get("key"))[-1:]).isdigit()), 0)
+        turn = tabs.translate(Call(_TAB_CALLS[intent], (index,) if intent == "tabswitch" else ()))
+        return [turn] if turn else []
+    # the pointer goes where a drag begins
+    return [act for act, after in zip(acts, [*acts[1:], None], strict=True)
+            if not (act.intent == "hover" and after and after.intent == "drag")]
 
 
 def _calls(code: str, where: str) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:
@@ -92,39 +129,48 @@ def _calls(code: str, where: str) -> Iterator[tuple[str, list[Any], dict[str, An
         raise InputError(f"{where}: {code[:60]!r} is not code of pyautogui") from None
 
 
-def _translate(call: tuple[str, list[Any], dict[str, Any]], size: tuple[int, int], dragged: dict[str, float] | None,
-               session: Session) -> tuple[Act | None, dict[str, float] | None]:
-    """The action of a call; and where the pointer is, from which a drag begins."""
+def _translate(call: tuple[str, list[Any], dict[str, Any]], size: tuple[int, int], hand: _Hand, session: Session
+               ) -> Act | None:
+    """The action of a call, if it is one."""
     name, values, named = call
     point = _point(values, named, size)
     if name in _CLICKS:
         button = {"rightClick": 2, "middleClick": 1}.get(name, _BUTTONS.get(str(named.get("button", "left")), 0))
         intent = "dblclick" if name == "click" and named.get("clicks") == 2 else _CLICKS[name]
-        return Act(intent, {**(point or dragged or {}), "button": button}), point or dragged
+        hand.point = point or hand.point
+        return Act(intent, {**(hand.point or {}), "button": button, "modifiers": list(hand.modifiers)})
     if name in ("dragTo", "drag"):
-        if point is None or dragged is None:
+        begin, hand.point = hand.point, point
+        if point is None or begin is None:
             session.left_out["drags whose ends are not stated"] += 1
-            return None, point
-        return Act("drag", {"from": dragged, "to": point}), point
+            return None
+        return Act("drag", {"from": begin, "to": point})
     if name in ("write", "typewrite"):
-        return Act("textInput", {"text": str(named.get("message", values[0] if values else ""))}), dragged
-    if name in ("press", "hotkey", "keyDown"):
-        keys = named.get("keys", values)
-        keys = [one for key in (keys if isinstance(keys, list | tuple) else [keys])
-                for one in (key if isinstance(key, list | tuple) else [key])]
-        return Act("press", {"key": "+".join(_KEYS.get(str(key).lower(), str(key)) for key in keys)}), dragged
+        return Act("textInput", {"text": str(named.get("message", values[0] if values else ""))})
+    if name in ("press", "hotkey", "keyDown", "keyUp"):
+        return _pressed(name, named.get("keys", named.get("key", values)), hand)
     if name in ("scroll", "hscroll"):
-        clicks = named["clicks"] if "clicks" in named else values[0]
-        far = -float(clicks) * _WHEEL_PX
-        delta = {"x": far if name == "hscroll" else 0.0, "y": 0.0 if name == "hscroll" else far}
+        far = float(named["clicks"] if "clicks" in named else values[0]) * _WHEEL_PX
+        delta = {"x": far if name == "hscroll" else 0.0, "y": 0.0 if name == "hscroll" else -far}
         return Act("scroll", {"x": max(0.0, delta["x"]), "y": max(0.0, delta["y"]), "delta": delta,
-                              **({"point": point} if point else {})}), dragged
+                              **({"point": point} if point else {})})
     if name in ("terminate", "answer"):
         said = str(named.get("answer") or named.get("status") or (values[0] if values else ""))
-        return Act("say", said=said), dragged
+        return Act("say", said=said)
     if name not in _SILENT:
         session.left_out[f"{name[:60]}: no equal here"] += 1
-    return None, dragged
+    return None
+
+
+def _pressed(name: str, keys: Any, hand: _Hand) -> Act | None:
+    """The press of keys; a modifier that is held belongs to the clicks that follow."""
+    keys = [one for key in (keys if isinstance(keys, list | tuple) else [keys])
+            for one in (key if isinstance(key, list | tuple) else [key])]
+    pressed = [_KEYS.get(str(key).lower(), str(key)) for key in keys]
+    if name in ("keyDown", "keyUp") and pressed and pressed[0] in _MODIFIERS:
+        hand.modifiers = [key for key in hand.modifiers if key != pressed[0]] + pressed[:name == "keyDown"]
+        return None
+    return None if name == "keyUp" else Act("press", {"key": "+".join(pressed)})
 
 
 def _point(values: list[Any], named: dict[str, Any], size: tuple[int, int]) -> dict[str, float] | None:
@@ -138,5 +184,5 @@ def _point(values: list[Any], named: dict[str, Any], size: tuple[int, int]) -> d
     return {"x": x, "y": y}
 
 
-IMPORTER = Importer("AgentNet (OpenCUA): .jsonl, with the pictures beside it, in images or in screenshots", _detect,
-                    _read, _items)
+IMPORTER = Importer("AgentNet (OpenCUA): .jsonl, with the pictures beside it, in images or in screenshots, also "
+                    "demotape's exports of that format", _detect, _read, _items)

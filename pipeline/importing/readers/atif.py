@@ -1,17 +1,16 @@
 """ATIF, the Agent Trajectory Interchange Format: also demotape's exports of that format."""
 
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pipeline.importing.action_calls import CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.provenance import agent_provenance, parse_time
 from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, head, read_member
-from pipeline.importing.tool_calls import translate_tool
+from pipeline.importing.tool_calls import described_element, translate_tool
 from schemas import limits
-from schemas.types.recordings import Element
 
 from .documents import document_items, read_item
 
@@ -39,30 +38,14 @@ def _read(item: Item) -> Session:
         agent, extra = document.get("agent") or {}, document.get("extra") or {}
         steps = [step for step in document["steps"] if not step.get("is_copied_context")]
         first = next((text for step in steps if step.get("source") == "user" and (text := _text(step["message"]))), "")
-        times = [_time(step.get("timestamp")) for step in steps]
+        times = [parse_time(step.get("timestamp")) for step in steps]
+        name = f"{agent.get('name') or ''} {agent.get('version') or ''}".replace(" unknown", "").strip()
         started = next((time for time in times if time), None)
         session = Session(str(extra.get("task") or first), (), version=str(document["schema_version"]),
-                          started_at=started, provenance=_provenance(agent, extra))
+                          started_at=started, provenance=agent_provenance(
+                              (agent.get("extra") or {}).get("actor", "agent"), name))
     session.steps = _steps(steps, session, where, folders)
     return session
-
-
-def _provenance(agent: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    actor = (agent.get("extra") or {}).get("actor", "agent")
-    name = f"{agent.get('name') or ''} {agent.get('version') or ''}".replace(" unknown", "").strip()
-    plain = "".join(sign for sign in name if sign.isalnum() or sign in " .,+:/()-_")[:100]
-    known = {"actor": actor} if actor in ("agent", "person", "script") else {}
-    return known | ({"agent": plain} if plain and plain not in ("unknown", "person", "script") else {})
-
-
-def _time(value: Any) -> datetime | None:
-    if not isinstance(value, str):
-        return None
-    try:
-        time = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    return time if time.tzinfo else None
 
 
 def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: list[Path]
@@ -71,7 +54,7 @@ def _steps(steps: list[dict[str, Any]], session: Session, where: str, folders: l
     calls = CallTranslator()
     for number, step in enumerate(steps):
         with explained(f"{where}: steps.{number}", "a step of ATIF"):
-            at = _time(step.get("timestamp"))
+            at = parse_time(step.get("timestamp"))
             time = (at - session.started_at).total_seconds() if at and session.started_at else None
             yield from _said(step, time, session)
             report = _report(step)
@@ -106,7 +89,7 @@ def _called(call: dict[str, Any], step: dict[str, Any], time: float | None, stat
         yield Utterance(act.said, "navigator", time, str(call.get("tool_call_id") or ""))
         return
     trusted = (step.get("extra") or {}).get("trusted", True)
-    element = _element(arguments, act.target) if act.target is not None or arguments.get("element") else None
+    element = described_element(arguments, act.target)
     yield Action(act.intent, act.arguments, None if element else act.target, element, state=state, time=time,
                  id=str(call.get("tool_call_id") or ""), is_script=trusted is False, report=report)
 
@@ -118,18 +101,7 @@ def _report(step: dict[str, Any]) -> dict[str, Any]:
         "reasoning": "\n".join(filter(None, (str(step.get("reasoning_content") or ""), _text(step.get("message"))))),
         "model": step.get("model_name"), "input_tokens": metrics.get("prompt_tokens"),
         "output_tokens": metrics.get("completion_tokens"), "cost": metrics.get("cost_usd"),
-        **{name: (step.get("extra") or {}).get(name) for name in ("error", "reward")}})
-
-
-def _element(arguments: dict[str, Any], target: str | None) -> Element | None:
-    """The element as demotape's exports describe it."""
-    described = arguments.get("element")
-    if not isinstance(described, dict):
-        return None
-    texts: Any = {name: str(described.get(name) or "") for name in ("tag", "role", "name", "xpath", "css")}
-    element: Any = {**texts, "uid": target or "", "text": "", "attributes": {}, "frame": [],
-                    "bbox": described.get("bbox")}
-    return cast(Element, element)
+        **{name: (step.get("extra") or {}).get(name) for name in ("error", "reward", "duration")}})
 
 
 def _text(message: Any) -> str:

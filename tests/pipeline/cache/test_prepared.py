@@ -16,7 +16,7 @@ from tests.support.samples.recording_fixtures import make_demonstration, write_r
 
 USUAL = {"weblinx": "png", "mind2web": "png", "multimodal-mind2web": "jpg", "webdataset": "jpg", "parquet": "jpg",
          "chat": "jpg", "playwright": "jpg", "trajectories": "jpg", "label-studio": "jpg",
-         "atif": "jpg"}
+         "atif": "jpg", "adp": "jpg", "agentnet": "jpg"}
 
 
 @pytest.fixture

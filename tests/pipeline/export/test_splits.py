@@ -94,7 +94,8 @@ def test_every_format_has_the_same_splits(tmp_path, sources, rule, format):
         assert any(name.startswith({
             "weblinx": "splits.json", "webdataset": f"{split}-000000", "parquet": f"data/{split}-000000.parquet",
             "mind2web": f"data/{MIND2WEB.get(split, split)}/", "chat": f"{split}.jsonl",
-            "playwright": f"{split}/", "atif": f"{split}/", "trajectories": f"{split}.jsonl",
+            "playwright": f"{split}/", "atif": f"{split}/", "adp": f"{split}/", "trajectories": f"{split}.jsonl",
+            "agentnet": f"{split}.jsonl",
             "label-studio": f"{split}.json",
             "multimodal-mind2web": f"data/{MIND2WEB.get(split, split)}-000000.parquet"}[format]) for name in names)
     if "mind2web" in format:

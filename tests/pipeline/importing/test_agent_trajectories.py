@@ -26,7 +26,7 @@ def actions(source):
 
 
 REPORT = {"step": 1, "reasoning": "The lamp comes first", "model": "m-1", "input_tokens": 900, "output_tokens": 12,
-          "cost": 0.02, "error": "it was late", "reward": 0.5}
+          "cost": 0.02, "error": "it was late", "reward": 0.5, "duration": 1.5}
 
 
 def test_our_atif_comes_back(tmp_path):
@@ -102,7 +102,10 @@ def test_agentnet(tmp_path):
             "code": "pyautogui.write(message='hi')\npyautogui.hotkey(['ctrl', 'c'])\npyautogui.scroll(-5)"}},
         {"index": 2, "image": "a.png", "value": {
             "code": "pyautogui.moveTo(x=0.1, y=0.1)\npyautogui.dragTo(x=0.2, y=0.2, button='left')"}},
-        {"index": 3, "image": "gone.png", "value": {"code": "computer.terminate(status='success')"}}]
+        {"index": 3, "image": "a.png", "value": {
+            "code": "pyautogui.keyDown('shift')\npyautogui.click(x=0.5, y=0.5)\npyautogui.keyUp('shift')\n"
+                    "pyautogui.hscroll(2)"}},
+        {"index": 4, "image": "gone.png", "value": {"code": "computer.terminate(status='success')"}}]
     (tmp_path / "net.jsonl").write_text(json.dumps({"task_id": "t", "instruction": "Do it", "traj": trajectory}) + "\n")
     (tmp_path / "images").mkdir()
     (tmp_path / "images" / "a.png").write_bytes(PICTURE)
@@ -110,8 +113,9 @@ def test_agentnet(tmp_path):
     assert [(intent, arguments) for intent, arguments, _ in actions(source)] == [
         ("click", {"x": 400.0, "y": 100.0, "button": 0, "modifiers": []}), ("textInput", {"text": "hi"}),
         ("press", {"key": "Control+c"}), ("scroll", {"x": 0.0, "y": 500.0, "delta": {"x": 0.0, "y": 500.0}}),
-        ("hover", {"x": 80.0, "y": 40.0, "button": 0, "modifiers": []}),
-        ("drag", {"from": {"x": 80.0, "y": 40.0}, "to": {"x": 160.0, "y": 80.0}}), ("say", "success")]
+        ("drag", {"from": {"x": 80.0, "y": 40.0}, "to": {"x": 160.0, "y": 80.0}}),
+        ("click", {"x": 400.0, "y": 200.0, "button": 0, "modifiers": ["Shift"]}),
+        ("scroll", {"x": 200.0, "y": 0.0, "delta": {"x": 200.0, "y": 0.0}}), ("say", "success")]
     assert source.turns[0]["state"]["viewport"] == {"width": 800, "height": 400}
 
 

@@ -99,9 +99,10 @@ def test_the_licence_that_all_tell_is_the_data_set_s(out, sources, tmp_path):
 def test_the_card_says_what_is_known(out):
     text = (out / "README.md").read_text(encoding="utf-8")
     test = "test_domain" if "mind2web" in out.name else "test_cat"
-    rows = "turns" if out.name in ("weblinx", "webdataset", "parquet", "atif") else "actions"
+    rows = "turns" if out.name in ("weblinx", "webdataset", "parquet", "atif", "adp", "agentnet") else "actions"
     head, _, body = text.removeprefix("---\n").partition("\n---\n")
-    assert "license: cc-by-4.0" in head and ("configs:" in head) == (out.name not in ("weblinx", "playwright", "atif"))
+    without_rows = "weblinx", "playwright", "atif", "adp"
+    assert "license: cc-by-4.0" in head and ("configs:" in head) == (out.name not in without_rows)
     assert body.strip().startswith("# Demonstrations of web tasks\n\n2 demonstrations, ")
     manifest = read_manifest(out)
     assert f"2 demonstrations, {manifest['samples']} {rows}" in body

@@ -15,7 +15,7 @@ from recorder import Recording
 from tests.support.samples.recording_fixtures import VIEWPORT, make_demonstration, write_recording
 
 MAGIC = {"png": b"\x89PNG", "webp": b"RIFF", "jpg": b"\xff\xd8\xff"}
-WITHOUT_MARKS = ("playwright", "label-studio")
+WITHOUT_MARKS = ("playwright", "label-studio", "adp", "agentnet")
 TREE = [{"id": 1, "parent": None, "role": "RootWebArea", "name": "Läden"}]
 
 
