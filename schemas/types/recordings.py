@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 from .network import BrowserAtStart
-from .origin import Imported, Provenance
+from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
@@ -117,6 +117,7 @@ class RecordingManifest(TypedDict):
     lost_values: NotRequired[int]
     console_left_out: NotRequired[int]
     secret_digests: NotRequired[SecretDigests]
+    room: NotRequired[RecordedRoom]
     imported: NotRequired[Imported]
 
 
@@ -184,6 +185,11 @@ class ChatLine(TypedDict):
     time: float
     speaker: str
     utterance: str
+    id: NotRequired[str]
+    changes: NotRequired[str]
+    began: NotRequired[float]
+    received: NotRequired[float]
+    uncertainty: NotRequired[float]
 
 
 class Resource(TypedDict):
