@@ -23,7 +23,7 @@ from .pictures import PictureStream
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 2.0  # before the next connection
 OPENING_TIMEOUT_S = 10.0
-PING_INTERVAL_S, PING_TIMEOUT_S = 10.0, 20.0
+PING_INTERVAL_S, PING_TIMEOUT_S = 10.0, 60.0
 FAREWELL_TIMEOUT_S = 5.0  # at the end, for what the room has not stored yet
 MAX_MESSAGE_BYTES = 1 << 20
 INSTRUCTOR = "instructor"
