@@ -27,6 +27,7 @@ from .api.work import export_presets as api_export_presets
 from .api.work import filters as api_filters
 from .api.work import jobs as api_jobs
 from .api.work import pairs as api_pairs
+from .api.work import rooms as api_rooms
 from .api.work import tasks as api_tasks
 from .api.work import training as api_training
 from .api.work import uploads as api_uploads
@@ -38,6 +39,7 @@ from .jobs import bulk_changes, exporting, outcome_trials, proposing_tasks, queu
 from .jobs.queue import Jobs, Work
 from .jobs.replays import RunAgain
 from .notifications import reading
+from .rooms.live import LiveRooms
 from .settings import DEFAULT_DATA_DIR, default_db_url
 from .storage.opening import open_store
 from .storage.session_key import session_key
@@ -56,6 +58,8 @@ from .web.work import (
     imports,
     labels,
     pairs,
+    room_links,
+    rooms,
     task_proposals,
     tasks,
     training,
@@ -68,6 +72,8 @@ from .webhooks.sending import Sender
 if TYPE_CHECKING:
     from pipeline.judging.model_endpoint import ModelSettings
 
+ROOM_CONNECTIONS = 40
+
 
 def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, blobs: str | None = None,
                endpoint_url: str | None = None, who: str = LOCAL,
@@ -75,7 +81,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                job_days: float = queue.PATIENCE.days,
                import_package: Callable[..., Imported] | None = None, run_again: RunAgain | None = None,
                webhook_networks: Sequence[Network] = (), metrics_token: str = "", logs: bool = False,
-               traces: bool = False, model: "ModelSettings | None" = None) -> Flask:
+               traces: bool = False, model: "ModelSettings | None" = None,
+               room_connections: int = ROOM_CONNECTIONS) -> Flask:
     """The review app over a database and a data folder; both are made when they do not exist.
 
     `blobs`: `s3://bucket/prefix` where the recordings lie instead, at `endpoint_url` if that is not Amazon's.
@@ -87,7 +94,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     `webhook_networks`: those that webhooks may lead to though they are not public.
     `metrics_token`: with which Prometheus reads /metrics; without it nobody does. `logs`: requests and messages are
     written to stderr as lines of JSON. `traces`: they and jobs are told to OpenTelemetry. `model`: which
-    proposes tasks when a lead asks for it.
+    proposes tasks when a lead asks for it. `room_connections`: connections to live rooms at a time, each of which keeps
+    a thread of the server busy; 0 switches rooms off.
     Raises InputError when the database, the folder or the bucket cannot be opened.
     """
     store = open_store(data_dir, blobs, endpoint_url)
@@ -120,7 +128,8 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     if uploads:
         chores.append(uploads.give_up_old)
     app.extensions["demotape"] = Services(db, store, who, uploads, jobs, sign_in_attempts,
-                                               SecondFactors(db, secret), openid, hooks, model)
+                                               SecondFactors(db, secret), openid, hooks, model,
+                                               LiveRooms(room_connections))
     app.before_request(timeouts.limit_statements)
     app.teardown_request(lambda _error: timeouts.unlimit_statements())
     if logs:
@@ -149,14 +158,13 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
 
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
                     notifications, pages, turn_list, history, proofs, outcomes, timeline, alternative_frames, network,
-                    tree, team, deletions,
-                    filters, pairs, training, judging_pages, task_proposals, tasks, labels, dashboard, exports, imports,
-                    jobs_pages, webhooks, blob_views, health):
+                    tree, team, deletions, filters, pairs, rooms, room_links, training, judging_pages, task_proposals,
+                    tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
                     api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
-                    api_own_keys, api_training, judging_api):
+                    api_own_keys, api_training, api_rooms, judging_api):
         described.register_blueprint(concern.blueprint)
     api_uploads.register(described)
     failures.register(app)

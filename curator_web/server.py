@@ -41,8 +41,9 @@ def make(app: Flask, host: str = "127.0.0.1", port: int = 0) -> BaseWSGIServer:
         listening.close()
         raise InputError(f"--host {host} --port {port}: cannot be used ({reason(error)}); choose another address or "
                          "port") from None
-    server = make_server(host, listening.getsockname()[1], app, threaded=True, request_handler=QuietHandler,
-                         fd=listening.detach())
+    with listening:  # of which the server makes a duplicate
+        server = make_server(host, listening.getsockname()[1], app, threaded=True, request_handler=QuietHandler,
+                             fd=listening.fileno())
     server.daemon_threads = True  # type: ignore[attr-defined]  # a threaded one has it
     return server
 

@@ -110,14 +110,17 @@ def demo(out: Path, port: int) -> None:
                                                "each name.  [default: asked before each session]")
 @click.option("--license", metavar="NAME", envvar="DEMOTAPE_LICENSE", show_envvar=True,
               help="Licence of the recording, such as CC-BY-4.0.")
+@click.option("--room", metavar="URL", help="Record in a live room: the address of the review app, which opens a new "
+                                            "room, or of a room in it.")
 @of_tasks
 def record(url: str | None, task: str, out: Path | None, headless: bool, connect: str | None, har: bool,
            replayable: bool, keep_console: bool, mhtml: bool, axtree: bool, following: bool, project: str | None,
-           server: str | None, token: str | None, db: str | None, data: Path, person: str | None, **provenance: Any
-           ) -> None:
+           server: str | None, token: str | None, db: str | None, data: Path, person: str | None, room: str | None,
+           **provenance: Any) -> None:
     """Record a session in the browser, starting at URL. Close the window or press Ctrl-C to stop."""
     import asyncio
 
+    from .commands.live_room import enter_room
     from .commands.next_task import take_task
     from .commands.provenance import person_name, with_answers
     from .recording import record as record_live
@@ -137,6 +140,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     provenance["actor"] = provenance["actor"] or (None if headless or connect else "person")
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     provenance = with_answers(provenance, person_name(person), consent_prompt)
+    live_room = enter_room(room, token, project, task, click.echo) if room else None
+    task = live_room.task if live_room else task
     with new_folder(directory) as keep:
 
         def say(text: str) -> None:
@@ -145,7 +150,8 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
 
         recorder = asyncio.run(record_live(url and _with_scheme(url), directory, task, headless=headless,
                                            connect=connect, say=say, har=har, replayable=replayable,
-                                           console=keep_console, mhtml=mhtml, axtree=axtree, provenance=provenance))
+                                           console=keep_console, mhtml=mhtml, axtree=axtree, provenance=provenance,
+                                           room=live_room))
     summary.print_recording(console, directory, recorder.problems)
 
 

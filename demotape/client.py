@@ -160,6 +160,15 @@ class Client:
         leads."""
         return self._ask("GET", "judging/results")
 
+    def open_room(self, task: str = "", instructor: str | None = None, pictures: bool = True) -> dict[str, Any]:
+        """Open a live room whose navigator you are: `url`, and `link`, which makes whoever follows it the instructor,
+        once; None where a member is the `instructor`. `pictures`: whether the instructor sees the screen."""
+        return self._ask("POST", "rooms", {"task": task, "instructor": instructor, "pictures": pictures})
+
+    def room(self, room_id: str) -> dict[str, Any]:
+        """A live room that you may enter: `url`, `task`, `pictures`, `instructor`."""
+        return self._ask("GET", f"rooms/{quote(room_id, safe='')}")
+
     def jobs(self) -> list[dict[str, Any]]:
         """The latest jobs that failed or wait for something that is away; only for leads."""
         return self._ask("GET", "jobs")["jobs"]

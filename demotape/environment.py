@@ -36,6 +36,15 @@ def webhook_networks() -> tuple[Network, ...]:
     return read_networks(os.environ.get(name, ""), name)
 
 
+def room_connections() -> int:
+    """The number of connections to live rooms that this process serves: DEMOTAPE_ROOMS; 0 without it, as each keeps a
+    thread busy, and all connections to a room must reach one process. Raises InputError."""
+    value = os.environ.get("DEMOTAPE_ROOMS", "0")
+    if not value.isascii() or not value.isdecimal() or len(value) > 6:
+        raise InputError(f"DEMOTAPE_ROOMS: {value[:20]!r} is not a number of connections")
+    return int(value)
+
+
 def traces() -> bool:
     """Whether OpenTelemetry is told what is done: its own variable OTEL_EXPORTER_OTLP_ENDPOINT, or the one of traces
     alone, says where. Raises InputError when the libraries for it are missing."""

@@ -13,14 +13,18 @@ from playwright.async_api import Error as PlaywrightError
 from recorder import Recorder
 from recorder.browser import has_display, launch
 from recorder.control import ControlPage
+from recorder.room.client import RoomClient
 from schemas import InputError
+
+from .commands.live_room import LiveRoom
 
 _VIEWPORT = {"width": 1280, "height": 720}
 
 
 async def record(url: str | None, directory: Path, task: str, *, headless: bool, connect: str | None,
-                 say: Callable[[str], None], **options) -> Recorder:
-    """Record until the person ends it; returns the recorder with what it has to report. `options`: the Recorder's.
+                 say: Callable[[str], None], room: LiveRoom | None = None, **options) -> Recorder:
+    """Record until the person ends it; returns the recorder with what it has to report. `room`: the live room that it
+    is connected to meanwhile. `options`: the Recorder's.
 
     Raises InputError when the address cannot be opened (the empty recording is then removed), when there is no
     display for a window, or when nothing listens at `connect`.
@@ -38,8 +42,10 @@ async def record(url: str | None, directory: Path, task: str, *, headless: bool,
                     AsyncExitStack() as cleanup):
             if not headless and not connect and context.browser:
                 await cleanup.enter_async_context(ControlPage(context.browser, recorder, ended.set, task=task,
-                                                              beside=page))
+                                                              beside=page, room=room is not None))
                 await page.bring_to_front()
+            if room:
+                await cleanup.enter_async_context(RoomClient(room.url, room.token, recorder, recorder.problems.append))
             refused = await _open(page, url) if url else None
             if not refused:
                 say("Recording. Close the window or press Ctrl-C to stop.")

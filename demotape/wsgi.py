@@ -8,6 +8,7 @@ chunk an upload is given up; 7), DEMOTAPE_JOB_DAYS (after how many days of waiti
 fails; 7), DEMOTAPE_OPENID_ISSUER, _CLIENT, _SECRET and _ROLE, DEMOTAPE_WEBHOOK_NETWORKS, DEMOTAPE_METRICS_TOKEN
 (environment.py), DEMOTAPE_DOWNLOADS=store (exports are downloaded from S3 itself, by a signed address),
 DEMOTAPE_LOG=json (requests and messages as lines of JSON), OTEL_EXPORTER_OTLP_ENDPOINT (environment.py),
+DEMOTAPE_ROOMS (environment.py),
 DEMOTAPE_REPLAY=1 (demonstrations are run again on this machine, which has a Chromium), DEMOTAPE_MODEL_URL,
 DEMOTAPE_MODEL and DEMOTAPE_MODEL_KEY (environment.py).
 """
@@ -27,7 +28,7 @@ from curator_web.web.work.exports import FROM_STORE
 from schemas import InputError
 from schemas.files import restrict_umask
 
-from .environment import metrics_token, model, openid, share_metrics, traces, webhook_networks
+from .environment import metrics_token, model, openid, room_connections, share_metrics, traces, webhook_networks
 from .importing import import_package
 from .rerun import run_again
 
@@ -47,7 +48,7 @@ def make_app() -> Flask:
                      import_package=import_package, webhook_networks=webhook_networks(),
                      run_again=run_again if os.environ.get("DEMOTAPE_REPLAY") == "1" else None,
                      metrics_token=token, logs=os.environ.get("DEMOTAPE_LOG") == "json",
-                     traces=traces(), model=model())
+                     traces=traces(), model=model(), room_connections=room_connections())
     if hosts := os.environ.get("DEMOTAPE_HOSTS"):
         app.config["HOSTS"] = tuple(name.strip().lower() for name in hosts.split(","))
     app.config[FROM_STORE] = os.environ.get("DEMOTAPE_DOWNLOADS") == "store"

@@ -24,7 +24,7 @@ FLOORS = {
     "recorder": (
         {"pictures", "priority"}, {"bitmaps"}, {"blobs"}, {"blob_store", "lost_blobs"}, {"blob_process"},
         {"reader", "writer", "privacy"},
-        {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control", "adapters"},
+        {"media", "devtools"}, {"building"}, {"browser", "package"}, {"control", "adapters", "room"},
     ),
     "pipeline": (
         {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "partial_exchanges", "console"},
@@ -36,7 +36,7 @@ FLOORS = {
     "replay": ({"archive"}, {"serving"}, {"running"}, {"agents"}),
     "curator_web": (
         {"errors", "settings", "vendor", "catalogues"}, {"db", "sandboxed"}, {"users", "storage"}, {"notifications"},
-        {"webhooks"}, {"tasks"}, {"demonstrations"}, {"jobs"}, {"operation"},
+        {"webhooks"}, {"tasks", "rooms"}, {"demonstrations"}, {"jobs"}, {"operation"},
         {"access"}, {"web", "api"}, {"judging"}, {"app", "server"},
     ),
 }

@@ -19,12 +19,15 @@ from .security import LOOPBACK, is_open_to_others
 from .services import services
 
 PUBLIC = ("static", "signing_in.sign_in", "signing_in.code", "openid.begin", "openid.answer",
-          "api-docs.openapi_json", "health.alive", "health.ready", "metrics.show", "languages.choose")
+          "api-docs.openapi_json", "health.alive", "health.ready", "metrics.show", "languages.choose",
+          "room_links.show", "room_links.follow", "room_links.room", "room_links.live")
 BY_TOKEN = "uploads"  # what only a token opens: no cookies, and no protection of cookies
 # Where no token makes changes: it could make another that may do more.
 BY_HAND = ("people", "own_account", "own_second_factor")
 UPLOADING = ("imports.receive", "uploads.plan", "uploads.state", "uploads.chunk", "uploads.finish",
-             "tasks_api.following", "tasks_api.give_back")
+             "tasks_api.following", "tasks_api.give_back", "rooms_api.open_room", "rooms_api.room",
+             "rooms.record")
+CONVERSING = ("rooms.live",)  # a WebSocket, whose handshake is a GET
 FOR_EVERY_TOKEN = ("uploads.account",)
 SAFE = ("GET", "HEAD", "OPTIONS")
 NO_TOKEN = ErrorText("unknown token; ask your lead for one")
@@ -154,6 +157,8 @@ def _requested_scope() -> str | None:
         return None
     if request.endpoint in UPLOADING:
         return tokens.UPLOAD
+    if request.endpoint in CONVERSING:
+        return tokens.WRITE
     return tokens.READ if request.method in SAFE else tokens.WRITE
 
 
@@ -169,7 +174,8 @@ def _of_browser() -> Account | None:
 
 
 def _ask_to_sign_in() -> Response:
-    if request.path.startswith("/api/"):
+    is_web_socket = request.headers.get("Upgrade", "").lower() == "websocket"
+    if request.path.startswith("/api/") or is_web_socket:
         raise NotSignedIn(ErrorText("sign in first, or send a token: Authorization: Bearer TOKEN"))
     wanted = request.full_path.removesuffix("?") if request.method == "GET" else None
     if request.headers.get("HX-Request"):

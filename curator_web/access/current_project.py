@@ -15,6 +15,7 @@ from curator_web.db.models.filter_models import SavedFilter
 from curator_web.db.models.job_models import Job
 from curator_web.db.models.notification_models import Notification
 from curator_web.db.models.project_settings_models import ExportPreset
+from curator_web.db.models.room_models import Room
 from curator_web.db.models.task_models import Task
 from curator_web.db.models.webhook_models import Webhook, WebhookDelivery
 from curator_web.demonstrations.leases import visibility
@@ -31,7 +32,7 @@ WITHOUT = ("people", "own_account", "own_second_factor", "signing_in", "openid",
 WITHOUT_VIEWS = ("projects.index", "projects.add", "projects_api.Projects", "api.token", "uploads.account",
                  "uploads.state", "uploads.chunk", "uploads.finish")
 PAGES = ("pages", "team", "dashboard", "exports", "labels", "imports", "tasks", "task_proposals", "filters",
-         "deletions", "webhooks", "pairs", "training", "judging", "jobs", "proofs", "outcomes")
+         "deletions", "webhooks", "pairs", "training", "judging", "jobs", "proofs", "outcomes", "rooms")
 # What an address may name, how its project is found, and what is said where there is none.
 _NAMED: dict[str, tuple[Any, ErrorText]] = {
     "demonstration_id": (lambda name: select(Demonstration.project).where(Demonstration.id == name),
@@ -56,6 +57,7 @@ _NAMED: dict[str, tuple[Any, ErrorText]] = {
     "preset_id": (lambda number: select(ExportPreset.project).where(ExportPreset.id == number),
                   ErrorText("unknown preset %(preset_id)r")),
     "job_id": (lambda number: select(Job.project).where(Job.id == number), ErrorText("unknown job %(job_id)r")),
+    "room_id": (lambda name: select(Room.project).where(Room.id == name), ErrorText("unknown room")),
     "project": (None, ErrorText("unknown project %(project)r")),
 }
 

@@ -8,6 +8,7 @@ from flask import current_app
 from curator_web.db.database import Database
 from curator_web.jobs.queue import Jobs
 from curator_web.jobs.upload_service import UploadService
+from curator_web.rooms.live import LiveRooms
 from curator_web.storage.recordings import RecordingStore
 from curator_web.users import SecondFactors, SignInAttemptLimits
 from curator_web.webhooks.hooks import Webhooks
@@ -32,6 +33,7 @@ class Services:
     openid: OpenIDSettings | None
     webhooks: Webhooks
     model: "ModelSettings | None"
+    rooms: LiveRooms
 
 
 def services() -> Services:

@@ -21,7 +21,7 @@ from .people import BY_COMMAND, existing_user, require_free, require_name
 # Columns that hold names of users.
 NAMES = frozenset({"who", "by", "first", "second", "recorded_by", "assigned_to", "lease_who", "submitted_by",
                    "reviewed_by", "touched_by", "resolved_by", "made_by", "ended_by", "changed_by", "proposed_by",
-                   "decided_by", "trained_by"})
+                   "decided_by", "trained_by", "instructor", "opened_by"})
 # What of the JSON of these columns holds one, or several.
 _IN_JSON = ((filter_models.SavedFilter, "content", ("person", "assigned")),
             (project_settings_models.ExportPreset, "content", ("recorded_by",)),

@@ -53,9 +53,14 @@ def read_chat(path: Path | str, *, started_at: datetime, duration: float, kind: 
 
 
 def recorded_chat(recording: Recording) -> ChatLog:
-    """What was typed into the recorder itself while recording."""
-    lines = tuple(ChatLine(line["speaker"], line["speaker"], line["utterance"], line["time"], MILLISECOND, number)
-                  for number, line in enumerate(recording.chat(), 1) if line["utterance"].strip())
+    """What was typed into the recorder itself while recording, and what was said in its live room: edited messages with
+    their last text, at the time when they were first sent, and without those that were deleted."""
+    recorded = recording.chat()
+    texts = {line["changes"]: line["utterance"] for line in recorded if "changes" in line}
+    lines = tuple(
+        ChatLine(line["speaker"], line["speaker"], text, line["time"], MILLISECOND, number)
+        for number, line in enumerate(recorded, 1)
+        if "changes" not in line and (text := texts.get(line.get("id", ""), line["utterance"])).strip())
     return ChatLog("recording", "offset", lines)
 
 

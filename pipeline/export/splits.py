@@ -155,7 +155,7 @@ class Rule:
         about = self._about(source, recorded)
         task = " ".join(recorded["task"].lower().split()) or source.recording.id
         return Facts(task, frozenset(websites_of(recorded)), about.get("category", ""), about.get("region", ""),
-                     about.get("instructor", ""), about.get("vision", True))
+                     about.get("instructor", ""), about.get("vision", _saw_screen(source)))
 
     def split(self, *group: Facts) -> str:
         """The split of a demonstration with these facts, or of near-duplicates, the oldest first: held out where one of
@@ -292,3 +292,9 @@ class LeakCheck:
             if all((kind, name) in self._trained for name in names):
                 raise InputError(f"{kind} {', '.join(map(repr, sorted(names)))} is in {split} by the rule "
                                  f"{self._rule.by!r}, but also occurs in train")
+
+
+def _saw_screen(source: Source) -> bool:
+    """Whether the instructor saw the screen, as far as the recording says."""
+    room = source.recording.manifest.get("room")
+    return room is None or room["pictures"]

@@ -17,6 +17,7 @@ from recorder.building.idle_snapshot import IdleSnapshot
 from recorder.building.pending_screenshots import FRAME_DELAY
 from recorder.building.recording_clock import SleepWatch
 from recorder.devtools import endpoint
+from recorder.media.painted_frames import PaintedFrame
 from schemas import InputError, limits
 from schemas.files import validated
 from schemas.formats.agent_steps import AgentReportSchema
@@ -79,6 +80,11 @@ class Recorder:
         return self._builder.directory
 
     @property
+    def recording_id(self) -> str:
+        """The recording's id."""
+        return self._builder.recording_id
+
+    @property
     def problems(self) -> list[str]:
         """What went wrong without ending the recording, a sentence each."""
         return self._builder.problems
@@ -92,6 +98,19 @@ class Recorder:
     def listeners(self) -> list[Callable[[dict[str, Any]], None]]:
         """Functions that are called with what the control page shows: lines of actions, chat, the state."""
         return self._builder.listeners
+
+    @property
+    def frame_listeners(self) -> list[Callable[[PaintedFrame], None]]:
+        """Functions that are called with each painted frame of the shown tab: without secrets, and none of a pause."""
+        return self._builder.frame_listeners
+
+    def announce(self, news: dict[str, Any]) -> None:
+        """Call the `listeners` with something that the control page shows."""
+        self._builder.announce(news)
+
+    def note(self, **facts: Any) -> None:
+        """Write fields of recording.json that are known only now."""
+        self._builder.note(**facts)
 
     @property
     def paused(self) -> bool:
@@ -173,7 +192,11 @@ class Recorder:
 
     def say(self, speaker: str, utterance: str) -> None:
         """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
-        self._builder.say(speaker, utterance)
+        self._builder.chat.say(speaker, utterance)
+
+    def add_message(self, speaker: str, message: dict[str, Any], on_written: Callable[[], None]) -> float:
+        """Keep a message of a live room; returns its time. See `recorder.building.chat.Chat.add_message`."""
+        return self._builder.chat.add_message(speaker, message, on_written)
 
     def undo_last(self) -> int | None:
         """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""

@@ -15,13 +15,13 @@ from recorder.media.painted_frames import PaintedFrame
 from recorder.media.video import Video, VideoWriter, problems_of
 from recorder.privacy.secret_values import Secrets
 from recorder.writer import NewEvent, RecordingWriter, new_id
-from schemas import VERSIONS, ChatLineSchema, DemotapeError, InputError, RecordingLayout
-from schemas.files import validated
+from schemas import VERSIONS, DemotapeError, RecordingLayout
 from schemas.formats.recording import FORMAT
 from schemas.types.package import Message, Unchanged
 from schemas.types.recordings import ChatLine, EventData
 
 from .agent_reports import AgentReports
+from .chat import Chat
 from .closed_tabs import ClosedTabs
 from .console_log import ConsoleLog
 from .event_writer import EventWriter
@@ -57,10 +57,9 @@ class RecordingBuilder:
         self.problems: list[str] = []
         self.failed: Exception | None = None
         self.listeners: list[Callable[[dict[str, Any]], None]] = []
-        self._task = task
-        self._options = options or {}
-        self._make_clock = clock
-        self._switching = switching
+        self.frame_listeners: list[Callable[[PaintedFrame], None]] = []
+        self._task, self._options = task, options or {}
+        self._make_clock, self._switching = clock, switching
         self._is_live = still > 0
         self._notify_failure = on_failure
         self.cached: set[tuple[str, str]] = set()
@@ -68,7 +67,7 @@ class RecordingBuilder:
         self._pending = PendingScreenshots(self._note_frame, still)
         self._current: TabState | None = None
         self._closed_tabs = ClosedTabs(self._on_tab_removed)
-        self._running = False
+        self.running = False  # whether anything is taken in
         self._lost = LostValues(self.problems, lambda facts: self._writer_thread.submit(
             lambda: self._writer.update(**facts())))
         self._writer_thread = WriterThread(self._on_failure, self._lost.add_error)
@@ -77,6 +76,7 @@ class RecordingBuilder:
         self._pauses = Pauses()
         self._lines = LiveList()
         self._secrets = Secrets()
+        self.chat = Chat(self, self._secrets, self._pauses)
         self.network = NetworkLog(self._secrets, self._writer_thread.submit, self._recorded_time)
         self.console = ConsoleLog(self._secrets, self._writer_thread.submit, self._recorded_time)
 
@@ -88,18 +88,19 @@ class RecordingBuilder:
         `blobs`: what writes the video and keeps the blobs.
         """
         self._clock = self._make_clock()
+        self.recording_id = name or new_id(self.directory)
         self._writer = RecordingWriter(self.directory, {
-            "format": FORMAT, "version": VERSIONS[FORMAT], "id": name or new_id(self.directory), "task": self._task,
+            "format": FORMAT, "version": VERSIONS[FORMAT], "id": self.recording_id, "task": self._task,
             "started_at": datetime.fromtimestamp(self._clock.start).astimezone(), "user_agent": "", "browser": browser,
             "viewport": None, "options": self._options}, blobs)
-        is_late = self._writer_thread.is_late if self._is_live else lambda: False
-        self._event_writer = EventWriter(self._writer, self._secrets, self._lost, is_late)
+        self._event_writer = EventWriter(self._writer, self._secrets, self._lost,
+                                         self._writer_thread.is_late if self._is_live else lambda: False)
         self._video = video(self._writer.layout.video)
         self.network.begin(self._writer, self._options, browser)
         self.console.begin(self._writer, self._options)
         self.agent_reports = AgentReports(self._writer, self._writer_thread.submit, self._secrets, self._pauses)
         self._writer_thread.begin()
-        self._running = True
+        self.running = True
 
     def note(self, **facts: Any) -> None:
         """Write down what only turns out while recording: which browser it is, that new pages are armed late."""
@@ -126,44 +127,39 @@ class RecordingBuilder:
 
     def pause(self) -> None:
         """Keep nothing from now on until `resume`: no event, no frame, no resource, no utterance."""
-        if self._running and not self.paused:
+        if self.running and not self.paused:
             self._pauses.begin(self._note("pause", {}))
-            self._notify({"type": "state", "paused": True, "elapsed": self.elapsed})
+            self.announce({"type": "state", "paused": True, "elapsed": self.elapsed})
 
     def resume(self) -> None:
         """Go on after a pause. What the pages show by now is where the recording goes on from."""
-        if not (self._running and self.paused):
+        if not (self.running and self.paused):
             return
         now = self._note("resume", {})
         self._pauses.end(now)
         for tab in self.tabs:
             if (shown := tab.ring.newest_until(now)) and self._pauses.is_paused_at(shown.time):
                 self.on_frame(tab, shown)
-        self._notify({"type": "state", "paused": False, "elapsed": now})
+        self.announce({"type": "state", "paused": False, "elapsed": now})
 
     def resume_resources(self, used: set[str]) -> None:
         """Of what was loaded in a pause, keep what the pages still show: without it they could not be shown again."""
         for url, content_type, content in self._resources.take_used(used):
             self.on_resource(url, content_type, self.now, content)
 
-    def say(self, speaker: str, utterance: str) -> None:
-        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
-        if not self._running:
-            raise self.failed or InputError("chat: nothing is being recorded")
-        if self.paused:
-            raise InputError("chat: the recording is paused; resume it first")
-        if not (said := self._secrets.in_text(utterance.strip())):
-            raise InputError("chat: the utterance is empty")
-        line: ChatLine = {"time": self.elapsed, "speaker": speaker, "utterance": said}
-        validated(line, ChatLineSchema(), "chat")
-        self._writer_thread.submit(lambda: self._writer.chat(line))
-        self._notify({"type": "chat", **line})
+    def write_chat(self, line: ChatLine, on_written: Callable[[], None]) -> None:
+        """Write an utterance; `on_written` is called in the writer's thread when it is in the file."""
+        def write() -> None:
+            self._writer.chat(line)
+            on_written()
+
+        self._writer_thread.submit(write)
 
     def undo_last(self) -> int | None:
         """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
-        if line := self._lines.undo() if self._running else None:
+        if line := self._lines.undo() if self.running else None:
             self.undo(line["event"])
-            self._notify({"type": "line", **line})
+            self.announce({"type": "line", **line})
         return line and line["event"]
 
     def undo(self, event: int) -> None:
@@ -177,7 +173,8 @@ class RecordingBuilder:
                      "gesture": None, "target": None, "data": data}, None, with_dom=False)
         return now
 
-    def _notify(self, message: dict[str, Any]) -> None:
+    def announce(self, message: dict[str, Any]) -> None:
+        """Tell the listeners what the control page shows."""
         for listener in self.listeners:
             try:
                 listener(message)
@@ -188,7 +185,7 @@ class RecordingBuilder:
         """Take in a message from a page's capture script: the snapshot in it, and the event that it reports, which is
         written unless it belongs to a pause. `picture`: the painted frame that the sender has chosen for the event.
         """
-        if not self._running:
+        if not self.running:
             return
         [time] = self._page_events.times(message["id"], message, "time")
         has_state = self.apply_snapshot(tab, message, time)
@@ -221,22 +218,24 @@ class RecordingBuilder:
 
     def on_frame(self, tab: TabState, frame: PaintedFrame) -> None:
         """A painted frame: goes to the video when its tab is shown, and may better an event's screenshot."""
-        if not self._running:
+        if not self.running:
             return
-        frame = self._pauses.after_pause(frame)
-        if (tab is self._current or self._current is None) and not self._pauses.is_paused_at(frame.time):
+        painted, frame = frame, self._pauses.after_pause(frame)
+        if (tab is self._current or self._current is None) and self._pauses.is_recorded(painted, tab.ring.newest):
             self._video.add(frame)
+            for listener in self.frame_listeners:
+                listener(frame)
         self._pending.see(tab, frame)
         self._pending.expire(self.elapsed)
 
     def on_resource(self, url: str, content_type: str, epoch: float, content: bytes) -> bool:
         """A style sheet, image or font; kept once per address and content. Returns whether it is kept by now."""
         time = self.seconds(epoch)
-        if self._running and self._pauses.is_paused_at(time):
+        if self.running and self._pauses.is_paused_at(time):
             self._resources.note_in_pause(url, content_type, content)
             return False
-        if not self._running or not self._resources.add(url, content):
-            return self._running
+        if not self.running or not self._resources.add(url, content):
+            return self.running
 
         def write() -> None:
             self._writer.resource({"url": self._secrets.in_text(url), "content_type": content_type, "time": time,
@@ -252,7 +251,7 @@ class RecordingBuilder:
     def _recorded_time(self, epoch: float) -> float | None:
         """When something of the network happened, in seconds of the recording; None when nothing is kept then."""
         time = self.seconds(epoch)
-        return time if self._running and not self._pauses.is_paused_at(time) else None
+        return time if self.running and not self._pauses.is_paused_at(time) else None
 
     def release(self, *, all_: bool = False) -> None:
         """Write what has waited long enough (`all_`: all): screenshots; for secrets, exchanges and console lines."""
@@ -263,7 +262,7 @@ class RecordingBuilder:
     def on_page_archive(self, tab: TabState, epoch: float, mhtml: bytes) -> None:
         """A page as MHTML."""
         time, url = self.seconds(epoch), tab.facts["url"]
-        if not self._running or self._pauses.is_paused_at(time):
+        if not self.running or self._pauses.is_paused_at(time):
             return
         self.last_event += 1
         self._writer_thread.submit(lambda: self._event_writer.page_archive(time, tab.number, url, mhtml))
@@ -274,7 +273,7 @@ class RecordingBuilder:
 
     def slept(self, seconds: float) -> None:
         """The machine was asleep: nothing can have been recorded for so long."""
-        if self._running and not self.paused:
+        if self.running and not self.paused:
             self._note("sleep", {"seconds": round(seconds, 3)})
 
     def add_tab(self, tab: TabState, opener: TabState | None) -> None:
@@ -314,7 +313,7 @@ class RecordingBuilder:
         self._closed_tabs.release()
         seq = self.last_event = self.last_event + 1
         if line := self._lost.attempt(lambda: self._lines.add_event({"seq": seq, **event}), None):
-            self._notify({"type": "line", **line})
+            self.announce({"type": "line", **line})
         frame_groups = dict(tab.frame_groups) if tab and with_dom else None
         state = tab.state(url) if tab else None
         # While the page paints, a better frame may be on its way: then the screenshot follows in a line of its own.
@@ -332,7 +331,7 @@ class RecordingBuilder:
 
     def _on_failure(self, error: Exception) -> None:
         """Called once, by the writer's thread, when nothing more can be written."""
-        self.failed, self._running = error, False
+        self.failed, self.running = error, False
         self._notify_failure()
 
     @property
@@ -346,7 +345,7 @@ class RecordingBuilder:
 
     def save_last_state(self) -> None:
         """Keep what the tab shows that the person looks at, as what the recording ended with."""
-        if (tab := self._current) and self._running and not self.paused and () in tab.frame_groups:
+        if (tab := self._current) and self.running and not self.paused and () in tab.frame_groups:
             state, groups, frame = tab.state(None), dict(tab.frame_groups), tab.ring.newest
             self._writer_thread.submit(lambda: self._event_writer.last_state(state, groups, frame))
 
@@ -366,13 +365,13 @@ class RecordingBuilder:
     def stop(self) -> None:
         """Take in nothing any more; what waits is still written by `finish`."""
         self._closed_tabs.settle()
-        self._running = False
+        self.running = False
 
     def abandon(self) -> None:
         """Close what is open without ending the recording; nothing when it has ended."""
         self._writer_thread.close()
-        if self._running:
-            self._running = False
+        if self.running:
+            self.running = False
             self._video.close()
             self._writer.abandon()
 

@@ -40,6 +40,14 @@ class Pauses:
         end = next((end for begin, end in self._pauses if begin <= frame.time < end < inf), frame.time)
         return frame if end == frame.time else replace(frame, time=end)
 
+    def is_recorded(self, frame: PaintedFrame, newest: PaintedFrame | None) -> bool:
+        """Whether a frame, with the time when it was painted, is recorded: one of a pause that is over only if no later
+        one was painted in it (`newest` of its tab), as frames may arrive late."""
+        after = self.after_pause(frame).time
+        if self.is_paused_at(after):
+            return False
+        return after == frame.time or newest is None or not frame.time < newest.time < after
+
     def is_left_out(self, message: Message, time: float) -> bool:
         """Whether an event from a page is left out: it happened in a pause, or its gesture began in one."""
         if not self.is_paused_at(time) and message["gesture"] not in self._left_out:

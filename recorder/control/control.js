@@ -6,6 +6,7 @@ globalThis.control = (function () {
   /** @type {Record<string, any>} */
   const part = Object.fromEntries([...document.querySelectorAll("[id]")].map((element) => [element.id, element]));
   const lines = new Map(); // number of a line -> its item in the list
+  const messages = new Map(); // id of a message in a live room -> what was said, and its item
   let started = false, paused = false, running = false, zero = 0;
 
   async function ask(command, ...values) {
@@ -53,10 +54,28 @@ globalThis.control = (function () {
     return item;
   }
 
+  /** What is said; in a live room also what is edited or deleted there. */
+  function showChat(news) {
+    const said = messages.get(news.changes);
+    if (!said) {
+      const item = add();
+      if (news.id) messages.set(news.id, { ...news, item });
+      return fill(item, news.speaker, news.utterance, news.time);
+    }
+    fill(said.item, said.speaker, news.utterance || said.utterance, said.time, !news.utterance);
+  }
+
+  /** Who is in the live room besides the navigator. */
+  function showRoom({ people }) {
+    const others = people.filter(({ role }) => role !== "navigator").map(({ role, name }) => (name ? `${role} ${name}` : role));
+    part.room.textContent = !people.length ? "Live room: not connected" : `Live room: ${others.join(", ") || "nobody else yet"}`;
+  }
+
   function showItem(news) {
     if (news.type === "state") return showState(news);
     if (news.type === "failed") return showFailed(news.message);
-    if (news.type === "chat") return fill(add(), news.speaker, news.utterance, news.time);
+    if (news.type === "chat") return showChat(news);
+    if (news.type === "room") return showRoom(news);
     if (!lines.has(news.line)) lines.set(news.line, add());
     fill(lines.get(news.line), news.word, news.name, news.time, news.undone);
   }
@@ -100,6 +119,9 @@ globalThis.control = (function () {
 
   ask("start").then((now) => {
     part.task.textContent = now.task || "No task";
+    part.room.hidden = !now.room;
+    part.speakers.hidden = now.room; // the instructor is in the room
+    if (now.room) part.chat.querySelector("[value=navigator]").checked = true;
     showState(now);
     started = true;
   });

@@ -35,18 +35,21 @@ class ControlPage:
     """Shows a recording and steers it, from `async with` to its end.
 
     `stop` is called when the person presses Stop or closes the window. `windowed` gives the page a small window of its
-    own; without it, for tests, it has a viewport of that size. The window of the page `beside` gets the rest of the
+    own; without it, for tests, it has a viewport of that size. `room`: the recording is made in a live room, whose
+    instructor writes there. The window of the page `beside` gets the rest of the
     screen, so that neither is under the other.
     """
 
     def __init__(self, browser: Browser, recorder: Recorder, stop: Callable[[], None], *, task: str = "",
-                 windowed: bool = True, beside: Page | None = None, color_scheme: str | None = None):
+                 windowed: bool = True, beside: Page | None = None, color_scheme: str | None = None,
+                 room: bool = False):
         self._browser = browser
         self._recorder = recorder
         self._stop = stop
         self._task = task
         self._options = {"no_viewport": True} if windowed else {"viewport": SIZE, "color_scheme": color_scheme}
         self._windowed = windowed
+        self._room = room
         self._beside = beside
         self._news: list[dict[str, Any]] = []
         self._sent = self._starts = 0
@@ -89,7 +92,8 @@ class ControlPage:
                 case "start":  # also after a reload: everything is told again, but what was the state once
                     self._sent, self._starts = 0, self._starts + 1
                     self._news[:] = [news for news in self._news if news["type"] != "state"]
-                    return {"task": self._task, "paused": recorder.paused, "elapsed": recorder.elapsed}
+                    return {"task": self._task, "paused": recorder.paused, "elapsed": recorder.elapsed,
+                            "room": self._room}
                 case "say":
                     recorder.say(*values)
                 case "pause":

@@ -280,7 +280,7 @@ class _Receiver:
         self.builder.on_resource(line["url"], line["content_type"], line["at"], self._source.blob(line["blob"]))
 
     def _on_chat(self, line: ChatLineOfPackage) -> None:
-        self.builder.say(line["speaker"], line["utterance"])
+        self.builder.chat.say(line["speaker"], line["utterance"])
 
     def _on_undo(self, line: UndoLine) -> None:
         if (number := self._numbers.get(line["event"])) is not None:

@@ -39,3 +39,10 @@ class ImportedSchema(Strict):
                     "`boxes`, `states`, `chat`, `times` (turns are then a second apart)")
     left_out = fields.Dict(keys=fields.String(), values=fields.Integer(strict=True), required=True, metadata={
         "description": "what the source has and the recording has not, by reason"})
+
+
+class RecordedRoomSchema(Strict):
+    """In recording.json: the live room of a recording."""
+
+    id = string("the room's id", validate=validate.Length(1, 100))
+    pictures = flag("whether the instructor saw the screen")

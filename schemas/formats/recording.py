@@ -8,7 +8,7 @@ from schemas import limits
 from schemas.shared import SECRET_DIGESTS
 
 from .network import browser_at_start
-from .origin import ImportedSchema, ProvenanceSchema
+from .origin import ImportedSchema, ProvenanceSchema, RecordedRoomSchema
 from .parts import (
     STALE_REASONS,
     ElementSchema,
@@ -94,6 +94,7 @@ class RecordingSchema(Strict):
     console_left_out = integer("with --console: lines that pages wrote and that are not kept, as there were too many; "
                                "absent when none", required=False, validate=validate.Range(min=1))
     secret_digests = secret_digests()
+    room = nested(RecordedRoomSchema, "the live room in which it was recorded; absent when none", required=False)
     imported = nested(ImportedSchema, "where it is imported from; absent when it was recorded", required=False)
 
 
@@ -171,7 +172,14 @@ class ChatLineSchema(Strict):
 
     time = recording_time("seconds since the recording started")
     speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
-    utterance = string("what was said")
+    utterance = string("what was said; empty when a message is deleted")
+    id = string("in a live room: the message's id", required=False)
+    changes = string("in a live room: id of the message whose text is now `utterance`, or that is deleted if that is "
+                     "empty", required=False)
+    began = recording_time("in a live room: when its writing began", required=False)
+    received = recording_time("in a live room: when it reached the recorder and was shown there; `time` is when it was "
+                              "sent, if that is known", required=False)
+    uncertainty = recording_time("in a live room: by how many seconds `time` and `began` may be off", required=False)
 
 
 class ResourceSchema(Strict):

@@ -17,6 +17,7 @@ from .network import StoredCookie as StoredCookie
 from .network import StoredOrigin as StoredOrigin
 from .origin import Imported as Imported
 from .origin import Provenance as Provenance
+from .origin import RecordedRoom as RecordedRoom
 from .outcome import Checkpoint as Checkpoint
 from .outcome import DataItem as DataItem
 from .outcome import Match as Match

@@ -25,3 +25,10 @@ class Imported(TypedDict):
     item: str
     lacks: list[str]
     left_out: dict[str, int]
+
+
+class RecordedRoom(TypedDict):
+    """RecordedRoomSchema: In recording.json: the live room of a recording."""
+
+    id: str
+    pictures: bool

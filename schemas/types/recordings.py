@@ -6,10 +6,10 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
-from .agent_steps import TurnReport
 from .network import BrowserAtStart
-from .origin import Imported, Provenance
+from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
+from .agent_steps import TurnReport
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
@@ -118,6 +118,7 @@ class RecordingManifest(TypedDict):
     lost_values: NotRequired[int]
     console_left_out: NotRequired[int]
     secret_digests: NotRequired[SecretDigests]
+    room: NotRequired[RecordedRoom]
     imported: NotRequired[Imported]
 
 
@@ -185,6 +186,11 @@ class ChatLine(TypedDict):
     time: float
     speaker: str
     utterance: str
+    id: NotRequired[str]
+    changes: NotRequired[str]
+    began: NotRequired[float]
+    received: NotRequired[float]
+    uncertainty: NotRequired[float]
 
 
 class Resource(TypedDict):

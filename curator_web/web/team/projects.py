@@ -8,7 +8,7 @@ from werkzeug import Response
 from curator_web import users
 from curator_web.access.accounts import account, lead, manager
 from curator_web.access.services import services
-from curator_web.db.models.core import ROLES
+from curator_web.db.models.core import ROLES, Guidelines
 from curator_web.demonstrations.workflow import training
 from curator_web.errors import ErrorText, NotFound
 from curator_web.tasks import expected_end
@@ -80,6 +80,11 @@ def guidelines(project: str) -> str:
     shown = next((version for version in versions if wanted in (None, version.number)), None)
     if shown is None and wanted is not None:
         raise NotFound(ErrorText("unknown version %(wanted)s of these guidelines", wanted=wanted))
-    text = Markup(_MARKDOWN.render(shown.text)) if shown else Markup("")  # which markdown-it made safe
+    text = rendered_guidelines(shown)
     template = "shell/_guidelines.html" if request.headers.get("HX-Request") else "team/guidelines.html"
     return render_template(template, versions=versions, shown=shown, text=text)
+
+
+def rendered_guidelines(version: Guidelines | None) -> Markup:
+    """A version of the guidelines as HTML, which markdown-it made safe; empty where there is none."""
+    return Markup(_MARKDOWN.render(version.text)) if version else Markup("")

@@ -89,7 +89,8 @@ def test_without_a_valid_identity_nothing_is_told(app, identity):
 
 @pytest.mark.parametrize("scope, allowed", [
     ("read", lambda method, address: method in SAFE), ("write", lambda method, address: True),
-    ("upload", lambda method, address: address.startswith(("/api/uploads", "/api/account", "/api/tasks")))])
+    ("upload", lambda method, address: address.startswith(("/api/uploads", "/api/account", "/api/tasks",
+                                                           "/api/rooms")))])
 def test_a_token_does_no_more_than_its_scope(app, scope, allowed):
     client, unexpected = app.test_client(), {}
     headers = {"Authorization": f"Bearer {app.tokens[scope]}"}

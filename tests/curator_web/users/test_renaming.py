@@ -18,7 +18,7 @@ from tests.support.curator.team_fixtures import csrf, signed_in
 NOW = datetime(2025, 1, 2, tzinfo=UTC)
 # Other columns of this length: ids, names of things, ends of addresses.
 OTHERS = {"id", "project", "recording", "recording_id", "sent_as", "demonstration_id", "demonstration", "task_id",
-          "value", "name", "worker", "batch", "original", "copy", "upload_id", "problem", "judge"}
+          "value", "name", "worker", "batch", "original", "copy", "upload_id", "problem", "judge", "room_id"}
 
 
 def run(db, *arguments) -> tuple[int, str]:

@@ -135,6 +135,12 @@ def _team(insert, revision: str) -> None:
         insert("judging_labels", project="main", demonstration_id=ID, who="ann", done=True, made_at=NOW)
         insert("judging_verdicts", project="main", demonstration_id=ID, judge="llava", host="127.0.0.1:8000",
                verdict="success", reason="Lamps are shown.", milliseconds=1500, prompt_tokens=900)
+    if revision >= "0026":
+        insert("rooms", id="room-1", project="main", task="Find lamps", pictures=True, opened_by="ann",
+               instructor="val", opened_at=NOW)
+        insert("room_links", sha256="f" * 64, room_id="room-1", created_at=NOW, expires_at=NOW)
+        insert("room_messages", room_id="room-1", number=1, id="m1", speaker="instructor", who="val", kind="say",
+               text="Two lamps", sent=1.5, uncertainty=0.01, time=1.5, stored_at=NOW)
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

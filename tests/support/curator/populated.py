@@ -1,11 +1,13 @@
 """A project with data for all content of the pages."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import update
 
+from curator_web.db.models.room_models import Room, RoomLink
 from curator_web.db.models.task_models import Task
 from curator_web.db.models.webhook_models import DELIVERED, GIVEN_UP, WebhookDelivery
 from curator_web.demonstrations.leases.leases import take_next
@@ -45,6 +47,7 @@ def populate(services: Any, folder: Path) -> None:
         import_recording(services.db, services.store, path, recorded_by="lea")
     import_recording(services.db, services.store, filmed_recording(folder), recorded_by="lea")
     prepare(services.db)
+    open_rooms(services.db)
     judge(services.db)
     save_preset(services.db, LEA, "A preset " * 6, {"format": "chat", "intents": ["click"], "splits": {"seed": 1}})
     hook, _ = services.webhooks.add(LEA, "https://hook.example/" + "long" * 40, EVENTS)
@@ -95,6 +98,18 @@ def train(db) -> None:
     version = edit(db, name, {"op": "set_arguments", "turn": "t4", "arguments": {"text": "Long words " * 9}}, version,
                    BOB).version
     change_status(db, name, "submitted", version, BOB)
+
+
+def open_rooms(db) -> None:
+    """A room whose instructor is lea, and one with the link /room-links/link-1."""
+    now = datetime.now(UTC)
+    with db.writing() as session:
+        session.add_all([Room(id="room-1", project="main", task="Find lamps " * 20, opened_by="ann", instructor="lea",
+                              pictures=True, opened_at=now),
+                         Room(id="room-2", project="main", task="", opened_by="ann", pictures=False, opened_at=now)])
+        session.flush()
+        session.add(RoomLink(sha256=sha256(b"link-1").hexdigest(), room_id="room-2", created_at=now,
+                             expires_at=now + timedelta(days=1)))
 
 
 def judge(db) -> None:

@@ -54,6 +54,7 @@ PAGES = {
     "outcome": "/demonstrations/rec-1/outcome", "outcome-form": "/demonstrations/rec-1/outcome?new=request",
     "beside": "/demonstrations/rec-1/beside/rec-2", "tour": "/demonstrations/rec-1?tour=3",
     "judges": "/judging", "to-label": "/judging/rec-5",
+    "rooms": "/rooms", "room": "/rooms/room-1", "observed": "/rooms/room-2", "room-link": "/room-links/link-1",
 }
 
 

@@ -1,0 +1,1 @@
+"""Rooms: live sessions of an instructor and a navigator."""

@@ -1,0 +1,1 @@
+"""The recorder's end of a live room."""

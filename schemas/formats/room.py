@@ -1,0 +1,105 @@
+"""The messages of a live room: between recorder and server, and between a browser and the server. JSON, one a WebSocket
+message; pictures are binary messages (`PICTURE_HEADER`, then a JPEG)."""
+
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, validate
+
+from schemas import InputError, limits
+
+from .parts import Strict, integer, number, recording_time, string
+from .recording import SPEAKERS
+
+SAY, EDIT, DELETE = MESSAGE_KINDS = ("say", "edit", "delete")
+RECORDING, PAUSED, ENDED = RECORDER_STATES = ("recording", "paused", "ended")
+TEXT_LENGTH = 4000  # characters of a message
+MESSAGE_ID = validate.Regexp(r"^[A-Za-z0-9_-]{1,64}$(?!\n)")
+MAX_UNCERTAINTY_S = 5.0  # by which a sender's measurement of the recorder's clock may be off to be used
+# A picture's number, the time of what it shows in seconds of the recording, the viewport's width and height in pixels.
+PICTURE_HEADER = struct.Struct(">IdHH")
+JPEG = b"\xff\xd8\xff"
+MAX_PICTURE_BYTES = 1 << 20
+REFUSED_PAUSED, REFUSED_EMPTY, REFUSED_UNKNOWN, REFUSED_ENDED = REFUSALS = ("paused", "empty", "unknown", "ended")
+
+
+class ChatMessageSchema(Strict):
+    """Somebody says something, or edits or deletes what they said."""
+
+    type = string("always `chat`", validate=validate.Equal("chat"))
+    kind = string("say, edit or delete", validate=validate.OneOf(MESSAGE_KINDS))
+    id = string("the sender's own id of the message: sent again, it is the same message", validate=MESSAGE_ID)
+    text = string("what is said; empty when something is deleted", validate=validate.Length(max=TEXT_LENGTH))
+    changes = string("id of the message that is edited or deleted; null when something is said", allow_none=True,
+                     validate=MESSAGE_ID)
+    began = recording_time("when its writing began, by the recorder's clock; null when not known", allow_none=True)
+    sent = recording_time("when it was sent, by the recorder's clock; null when not known", allow_none=True)
+    uncertainty = number("by how many seconds these times may be off; null when not known", minimum=0, allow_none=True,
+                         maximum=limits.SECONDS)
+
+
+class SpokenMessageSchema(ChatMessageSchema):
+    """A message of the recorder: it is in the recording already."""
+
+    speaker = string("who said it", validate=validate.OneOf(SPEAKERS))
+    time = recording_time("when, in seconds of the recording")
+
+
+class ReceiptSchema(Strict):
+    """The recorder has written a message of somebody else, or does not accept it."""
+
+    type = string("always `receipt`", validate=validate.Equal("receipt"))
+    id = string("of the message", validate=MESSAGE_ID)
+    time = recording_time("its time in the recording; null when it was refused", allow_none=True)
+    refused = string("why it is not in the recording; null when it is", allow_none=True,
+                     validate=validate.OneOf(REFUSALS))
+
+
+class RecorderStateSchema(Strict):
+    """What the recorder does."""
+
+    type = string("always `state`", validate=validate.Equal("state"))
+    recording = string("id of the recording", validate=validate.Length(1, 100))
+    state = string("recording, paused or ended", validate=validate.OneOf(RECORDER_STATES))
+
+
+class ClockQuestionSchema(Strict):
+    """A browser asks for the recorder's clock."""
+
+    type = string("always `clock`", validate=validate.Equal("clock"))
+    sent = number("when it was sent, by the browser's clock, in seconds")
+
+
+class ClockAnswerSchema(ClockQuestionSchema):
+    """The recorder answers such a question: four times of one exchange, as in NTP."""
+
+    to = integer("number of the participant who asked")
+    received = recording_time("when the question arrived, in seconds of the recording")
+    answered = recording_time("when the answer was sent, in seconds of the recording")
+
+
+class PaintedSchema(Strict):
+    """A browser has shown a picture, and is ready for the next one."""
+
+    type = string("always `painted`", validate=validate.Equal("painted"))
+
+
+FROM_RECORDER: dict[str, Strict] = {"chat": SpokenMessageSchema(), "receipt": ReceiptSchema(),
+                                    "state": RecorderStateSchema(), "clock": ClockAnswerSchema()}
+FROM_INSTRUCTOR: dict[str, Strict] = {"chat": ChatMessageSchema(), "clock": ClockQuestionSchema(),
+                                      "painted": PaintedSchema()}
+FROM_OBSERVER: dict[str, Strict] = {"painted": PaintedSchema()}
+
+
+def read_message(content: Any, schemas: Mapping[str, Strict]) -> dict[str, Any]:
+    """A message as one of these schemas has it; raises InputError."""
+    kind = content.get("type") if isinstance(content, dict) else None
+    if not isinstance(kind, str) or kind not in schemas:
+        raise InputError(f"room: a message has no known type; one of {', '.join(schemas)} is expected")
+    try:
+        return dict(schemas[kind].load(content))
+    except ValidationError as error:
+        field = next(iter(error.messages_dict))
+        raise InputError(f"room: message {kind}, field {str(field)[:40]}: not valid") from None
+
