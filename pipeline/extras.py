@@ -37,6 +37,7 @@ EXTRAS: Mapping[str, Extra] = {
     "traces": Extra("OTEL_EXPORTER_OTLP_ENDPOINT", {
         "opentelemetry-exporter-otlp-proto-http": "opentelemetry.exporter.otlp.proto.http",
         "opentelemetry-instrumentation-flask": "opentelemetry.instrumentation.flask"}),
+    "verifiers": Extra("training on tasks", {"verifiers": "verifiers"}),
     "wacz": Extra("a WARC or WACZ file", {"warcio": "warcio"}),
 }
 

@@ -171,7 +171,8 @@ SETTINGS = {"production": {"DEMOTAPE_METRICS_TOKEN": "x" * 16},
             "traces": {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1"}}  # only a WSGI server reads these
 
 
-TRAINERS = {"inspect": "demotape.trainers.inspect_task"}  # imported by the tools of the extra
+TRAINERS = {"inspect": "demotape.trainers.inspect_task",
+            "verifiers": "demotape.trainers.verifiers_tasks"}  # imported by the tools of the extra
 
 
 def test_every_extra_is_tried():
