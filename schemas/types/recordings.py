@@ -6,10 +6,10 @@ Written by `python -m schemas.write_types` from the schemas; change those.
 from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
+from .agent_steps import TurnReport
 from .network import BrowserAtStart
 from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
-from .agent_steps import TurnReport
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
