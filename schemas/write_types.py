@@ -23,10 +23,10 @@ _SCALARS = {fields.String: "str", fields.Float: "float", fields.Integer: "int", 
             fields.AwareDateTime: "datetime"}
 # What a written module is about, and the modules whose schemas it types. Later ones may use earlier ones' types.
 MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
+    "agent_steps": ("an agent's reports", (agent_steps,)),
     "network": ("a recorded network", (network,)),
     "origin": ("who or what a recording is from", (origin,)),
     "outcome": ("outcome checks", (outcome,)),
-    "agent_steps": ("an agent's reports", (agent_steps,)),
     "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
     "package": ("an extension's package", (package,)),
     "proof": ("a proof", (proof,)),
