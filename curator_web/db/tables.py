@@ -17,6 +17,8 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     DateTime,
+    Double,
+    Float,
     Integer,
     String,
     TableClause,
@@ -55,9 +57,11 @@ class _JsonText(UserDefinedType):
         return "JSON"
 
 
-TYPES: dict[str, Any] = {"text": Text(), "integer": BigInteger(), "flag": Boolean(), "time": UtcTime(),
+TYPES: dict[str, Any] = {"text": Text(), "integer": BigInteger(), "number": Double(), "flag": Boolean(),
+                         "time": UtcTime(),
                          "json": _JsonText()}
-_KINDS = ((JSON, "json"), (Boolean, "flag"), (DateTime, "time"), (Integer, "integer"), (String, "text"))
+_KINDS = ((JSON, "json"), (Boolean, "flag"), (DateTime, "time"), (Integer, "integer"), (Float, "number"),
+          (String, "text"))
 
 
 class Described(TypedDict):

@@ -7,7 +7,7 @@ from marshmallow import fields, validate
 from .parts import SHA256, Strict, integer, listing, newest_version, string, wall_clock
 
 FORMAT = "demotape/backup"
-KINDS = ("text", "integer", "flag", "time", "json")
+KINDS = ("text", "integer", "number", "flag", "time", "json")
 _COUNT = validate.Range(min=0)
 _TABLE = validate.Regexp(r"^[a-z][a-z0-9_]*$(?!\n)", error="Not the name of a table or column.")
 _STATE = validate.Regexp(r"^state-[0-9A-Za-z-]+$(?!\n)", error="Not the name of a state.")
@@ -21,7 +21,7 @@ class ColumnSchema(Strict):
     """A column of a table."""
 
     name = string("its name", validate=_TABLE)
-    kind = string("`text`, `integer`, `flag` (true or false), `time` (ISO 8601, in UTC) or `json` (as a text)",
+    kind = string("`text`, `integer`, `number`, `flag` (true, false), `time` (ISO 8601, in UTC) or `json` (as a text)",
                   validate=validate.OneOf(KINDS))
 
 

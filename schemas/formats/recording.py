@@ -44,7 +44,7 @@ EVENT_TYPES = PAGE_EVENTS + BROWSER_EVENTS + RECORDER_EVENTS
 
 
 class SecretDigestsSchema(Strict):
-    """The secrets that were typed, by slow digests: they can be found, and not read (schemas/secret_digests.py)."""
+    """Slow digests of typed secrets: these can be found, not read (secret_digests.py)."""
 
     piece = "recording"
 

@@ -89,9 +89,7 @@ class TableRow(TypedDict):
 
 
 class SecretDigests(TypedDict):
-    """SecretDigestsSchema: The secrets that were typed, by slow digests: they can be found, and not read
-    (schemas/secret_digests.py).
-    """
+    """SecretDigestsSchema: Slow digests of typed secrets: these can be found, not read (secret_digests.py)."""
 
     salt: str
     digests: list[str]

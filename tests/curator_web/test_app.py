@@ -275,6 +275,7 @@ def test_api_has_the_pages_abilities(client, db):
 def test_openapi_describes_every_path(client):
     paths = client.get("/api/openapi.json").json["paths"]
     assert {f"{method} {path}" for path, methods in paths.items() for method in methods if method != "parameters"} == {
+        "post /api/rooms", "get /api/rooms/{room_id}",
         "get /api/token", "get /api/demonstrations", "get /api/demonstrations/{demonstration_id}",
         "get /api/demonstrations/{demonstration_id}/turns", "get /api/demonstrations/{demonstration_id}/edits",
         "post /api/demonstrations/{demonstration_id}/edits", "put /api/demonstrations/{demonstration_id}/status",

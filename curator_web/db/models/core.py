@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, ForeignKey, Index, MetaData, String, Text, UniqueConstraint, false
+from sqlalchemy import JSON, BigInteger, Double, ForeignKey, Index, MetaData, String, Text, UniqueConstraint, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 from curator_web.db.columns import BY_BYTES, ID_LENGTH, Stored, UtcTime
@@ -35,7 +35,7 @@ class Base(DeclarativeBase):
         "pk": "pk_%(table_name)s",
         "uq": "uq_%(table_name)s_%(column_0_name)s",
     })
-    type_annotation_map = {datetime: UtcTime, dict[str, Any]: JSON, list[Any]: JSON}
+    type_annotation_map = {datetime: UtcTime, float: Double, dict[str, Any]: JSON, list[Any]: JSON}
 
 
 class Project(Base):

@@ -122,4 +122,4 @@ def test_what_was_typed_in_one_session_is_in_no_export_of_another(request, site,
             assert b"Engine-1843" not in written
             for told in (first.manifest["secret_digests"]["salt"], *first.manifest["secret_digests"]["digests"]):
                 assert told.encode() not in written
-            assert PLAIN.encode() in written or format in ("mind2web", "chat", "playwright", "label-studio")
+            assert PLAIN.encode() in written or format in ("mind2web", "chat", "playwright", "label-studio", "agentnet")

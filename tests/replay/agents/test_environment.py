@@ -139,8 +139,8 @@ def test_agents_run_on_a_cluster_and_are_told_by_difficulty(recorded, agents):
         words = [COMMAND, "agents", "run", "idle", recorded, "--runs", agents.folder / "far", "--scheduler"]
         done = subprocess.run([*words, cluster.scheduler_address], capture_output=True, text=True, cwd=agents.folder)
     assert done.returncode == 0, done.stderr
-    assert [line.split(maxsplit=1)[1] for line in done.stdout.splitlines()[-2:]] == ["0 of 1"] * 2
-    assert done.stdout.splitlines()[-2].startswith("easy ")
+    rates = [line for line in done.stdout.splitlines() if line.endswith(" 0 of 1")]
+    assert len(rates) >= 2 and rates[-2].startswith("easy ")
 
 
 def test_runs_are_repeated_continued_and_kept_in_a_file(recorded, agents):

@@ -66,7 +66,8 @@ def test_nobody_is_left(tmp_path, sources, format):
     written = everything(tmp_path / "out")
     for name in (b"holloway", b"margaret", b"blavatnik", b"underwood", b"larkspur", b"80302"):
         assert name not in written.lower(), name
-    assert b"[PERSON " in written and b"[ADDRESS " in written
+    assert b"[PERSON " in written
+    assert b"[ADDRESS " in written or format == "agentnet"  # which has no page and no instructor's utterances
     assert summary.redacted["person"] >= 3 and summary.redacted["address"] == 1
     assert json.loads((tmp_path / "out" / "manifest.json").read_bytes())["redacted"] == dict(summary.redacted)
 
