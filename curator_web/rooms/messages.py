@@ -46,7 +46,7 @@ def store(db: Database, room_id: str, speaker: str, user_name: str | None, messa
 
 def settle(db: Database, room_id: str, receipt: dict[str, Any]) -> dict[str, Any] | None:
     """Note that the recorder has written a message, or refuses it (`ReceiptSchema`); returns the message, None when
-    there is none or that was known. A written message stays written."""
+    there is none or that was known. A later refusal does not change a written message."""
     with db.writing() as session:
         row = _find(session, room_id, receipt["id"])
         if row is None or row.time is not None or row.refused is not None:

@@ -76,7 +76,7 @@ def serve(environ: dict[str, Any], handle: Callable[[ServerConnection], None]) -
     finally:
         connection.close()
         with suppress(OSError):  # it is closed already
-            raw.shutdown(socket.SHUT_RDWR)  # the server has an object of its own for this socket
+            raw.shutdown(socket.SHUT_RDWR)  # the server has another object for this socket
     return ClosedSocketResponse()
 
 

@@ -86,5 +86,5 @@ def guidelines(project: str) -> str:
 
 
 def rendered_guidelines(version: Guidelines | None) -> Markup:
-    """A version of the guidelines as HTML, which markdown-it made safe; empty where there is none."""
+    """A version of the guidelines as HTML that markdown-it has sanitised; empty without guidelines."""
     return Markup(_MARKDOWN.render(version.text)) if version else Markup("")
