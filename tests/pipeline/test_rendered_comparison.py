@@ -7,6 +7,7 @@ from pipeline import refresh
 from pipeline.rendered_comparison import measure
 from pipeline.verify import verify
 from recorder import Recording
+from tests.support.samples.sessions import painted
 
 PAGE = """<!DOCTYPE html><title>t</title><style>main { height: 500px } %s</style><main><p>Some text</p>
 <input type=password value=secret><button id=go>Go</button></main>"""
@@ -21,6 +22,7 @@ def recorded(recording_browser, site, style: str):
     async def user_actions(page):
         await page.mouse.move(20, 300)
         await page.wait_for_function("document.querySelector('main').matches(':hover')")
+        await painted(page)  # else the screenshot before the key may be of the page without the pointer
         await page.evaluate("document.getElementById('go').focus()")
         await page.keyboard.press("Enter")
 
