@@ -110,7 +110,8 @@ class _Writing:
         state, document = self._state(step.state) if step.state else (None, None)
         element = step.element
         if element is None and step.target is not None:
-            element = self._element(step, document)
+            last = self._written[2] if self._written else None
+            element = self._element(step, document if step.state else last)
             if element is None:
                 self._left_out[f"{step.intent}: target missing from the page"] += 1
         turn: dict[str, Any] = {

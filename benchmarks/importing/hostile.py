@@ -1,9 +1,11 @@
 """Broken and hostile files: each is read, or refused with one line; nothing else may come of it."""
 
 import copy
+import gzip
 import io
 import json
 import random
+import shutil
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -21,12 +23,15 @@ _TRACE = "trace.trace"
 def faults(path: Path, importer: str, folder: Path, seed: int, count: int) -> Iterator[str]:
     """What went wrong with so many changed copies of a file."""
     chance = random.Random(seed)
-    change = _changed_archive if path.suffix == ".zip" else _changed_json
+    change = _changed_folder if path.is_dir() else {
+        ".zip": _changed_archive, ".html": _changed_bytes}.get(path.suffix, _changed_json)
     for number in range(count):
         copy_ = folder / f"{number}{path.suffix}"
         change(path, copy_, chance)
         if wrong := _fault(copy_, importer, folder / f"recording-{number}"):
             yield f"{importer}, copy {number}: {wrong}"
+        elif copy_.is_dir():
+            shutil.rmtree(copy_)
         else:
             copy_.unlink()
 
@@ -61,6 +66,27 @@ def _fault(path: Path, importer: str, target: Path) -> str:
 
 def _changed_json(path: Path, target: Path, chance: random.Random) -> None:
     target.write_text(json.dumps(_changed(json.loads(path.read_text("utf-8")), chance)))
+
+
+def _changed_bytes(path: Path, target: Path, chance: random.Random) -> None:
+    """A copy with bytes changed, removed and repeated."""
+    target.write_bytes(_shaken(path.read_bytes(), chance))
+
+
+def _changed_folder(path: Path, target: Path, chance: random.Random) -> None:
+    """A copy of a folder, bytes of one of its packed files changed."""
+    shutil.copytree(path, target)
+    changed = chance.choice(sorted(target.glob("step_*.pkl.gz")))
+    changed.write_bytes(gzip.compress(_shaken(gzip.decompress(changed.read_bytes()), chance), 1))
+
+
+def _shaken(content: bytes, chance: random.Random) -> bytes:
+    shaken = bytearray(content)
+    for _ in range(chance.randint(1, 8)):
+        start = chance.randrange(len(shaken))
+        end = min(start + chance.randint(1, 12), len(shaken))
+        shaken[start:end] = chance.choice((b"", bytes(shaken[start:end]) * 3, chance.randbytes(end - start)))
+    return bytes(shaken)
 
 
 def _changed_archive(path: Path, target: Path, chance: random.Random) -> None:

@@ -3,11 +3,12 @@
     python -m benchmarks.importing [--seed N] [--steps N] [--inputs N] [--keep DIR]
 
 Playwright (PyPI's, and two of npm whose traces have the versions before) and rrweb 1 and 2 (npm) record a seeded plan
-of actions on a page with a frame and a shadow root, while the driver notes what it did and when. Their files are
-imported and compared: actions, targets, values, times, and the page before each. Each is exported again as Parquet and
-ATIF, and read by `datasets` and `atif`. Our own exports of the kept recording are imported and exported again: the same
-turns. Then so many changed copies of each file, and archives that must be refused. Exit code 1 if a share is below
-0.99, a loader fails, or a file is neither read nor refused with one line.
+of actions on a page with a frame and a shadow root, while the driver notes what it did and when; so do BrowserGym's
+experiments and WebArena's environment (PyPI, in an environment of their own). Their files are imported and compared:
+actions, targets, values, times, and the page before each. Each is exported again as Parquet and ATIF, and read by
+`datasets` and `atif`. Our own exports of the kept recording are imported and exported again: the same turns. Then so
+many changed copies of each file, and archives that must be refused. Exit code 1 if a share is below 0.99, a loader
+fails, or a file is neither read nor refused with one line.
 """
 
 import argparse
@@ -62,7 +63,9 @@ def _tools(folder: Path, seed: int, steps: int, inputs: int) -> Iterator[str]:
              *(lambda version=version: sources.playwright_of_npm(folder, version, seed, steps)
                for version in sources.PLAYWRIGHTS),
              *(lambda version=version: sources.rrweb_of_npm(folder, version, seed, steps)
-               for version in sources.RRWEBS)]
+               for version in sources.RRWEBS),
+             lambda: sources.browsergym_results(folder, seed, steps),
+             lambda: sources.webarena_results(folder, seed, steps)]
     print(f"{'source':22} {'actions':>7} {'extra':>6} {'target':>7} {'value':>7} {'time':>7} {'state':>7}")
     for make in files:
         made = make()

@@ -37,22 +37,24 @@ def score(made: Made, source: Source) -> Score:
     position = 0
     for done in made.account:
         match = next((number for number in range(position, min(position + 3, len(turns)))
-                      if turns[number]["intent"] == done.intent and _target(turns[number]) == done.target), None)
+                      if turns[number]["intent"] == done.intent and _target(turns[number], made) == done.target), None)
         if match is None:
             continue
         turn, position = turns[match], match + 1
         used += 1
         right["target"] += 1
         right["value"] += _value(turn, done)
-        right["time"] += done.begun - _CLOCK_S <= started + turn["timestamp"] <= done.ended + _CLOCK_S
+        right["time"] += not made.times or done.begun - _CLOCK_S <= started + turn["timestamp"] <= done.ended + _CLOCK_S
         right["state"] += _is_state_whole(turn, made, source)
     total = len(made.account)
     return Score(made.name, total, len(turns) - used, *(right[name] / total for name in (
         "target", "value", "time", "state")))
 
 
-def _target(turn: BrowserTurn) -> str:
-    return turn["element"]["attributes"].get("id", "") if turn["element"] else ""
+def _target(turn: BrowserTurn, made: Made) -> str:
+    if not turn["element"]:
+        return ""
+    return turn["element"]["name"] if made.by_name else turn["element"]["attributes"].get("id", "")
 
 
 def _value(turn: BrowserTurn, done: Done) -> bool:
@@ -68,7 +70,11 @@ def _is_state_whole(turn: BrowserTurn, made: Made, source: Source) -> bool:
     if turn["intent"] == "load":
         return True
     state = turn["state"]
-    if not state or not state["dom"] or (made.pictures and not state["screenshot"]):
+    if not state or (made.pictures and not state["screenshot"]):
+        return False
+    if not made.pages:
+        return True
+    if not state["dom"]:
         return False
     page = source.recording.blob(state["dom"]).decode("utf-8", "replace")
     return bool(turn["element"]) and f'"{turn["element"]["uid"]}"' in page.replace("&quot;", '"').replace("&amp;", "&")

@@ -1,6 +1,7 @@
 """Files that the real tools write in the run, each with the driver's own account of what it did."""
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -12,13 +13,17 @@ from playwright.sync_api import FrameLocator, Locator, Page, ViewportSize, sync_
 
 from schemas.chromium import find_chromium
 
+from ..browsergym import browsers_for
+from ..loaders import environment
 from .site import Step, plan, served
 
 PLAYWRIGHTS = {"1.62.1": "8", "1.64.1": "9"}  # of npm, with the version of their traces; PyPI's is today's
+PACKAGES = ("browsergym-experiments==0.14.3", "libwebarena==0.0.5")  # of PyPI, in an environment of their own
 RRWEBS = {"1.1.3": "dist/rrweb-all.min.js", "2.2.2": "dist/rrweb.umd.min.cjs"}
 _VIEWPORT: ViewportSize = {"width": 900, "height": 600}
 _STEP_PAUSE_MS = 60
 _NODE_TIMEOUT_S = 300
+_PROGRAM_TIMEOUT_S = 1800
 _NODE_DRIVER = Path(__file__).with_name("driver.mjs")
 
 
@@ -35,16 +40,22 @@ class Done:
 
 @dataclass(frozen=True)
 class Made:
-    """A file of a tool with the driver's account. `pictures`: whether it has pictures."""
+    """A file of a tool with the driver's account. `pictures`, `pages`, `times`: whether it has them. `by_name`: targets
+    of the account are names, not ids."""
 
     name: str
     path: Path
     account: list[Done]
     pictures: bool
+    pages: bool = True
+    times: bool = True
+    by_name: bool = False
 
 
 def install(folder: Path) -> None:
-    """Install the tools of npm into a folder."""
+    """Install the tools of npm and of PyPI into a folder."""
+    environment(folder / "python", PACKAGES)
+    browsers_for(folder / "python" / "bin" / "python", folder / "browsers")
     packages = [f"playwright-{version}@npm:playwright-core@{version}" for version in PLAYWRIGHTS]
     packages += [f"rrweb-{version}@npm:rrweb@{version}" for version in RRWEBS]
     (folder / "package.json").write_text('{"private": true}')
@@ -103,6 +114,37 @@ def rrweb_of_npm(folder: Path, version: str, seed: int, length: int) -> Made:
         browser.close()
     path.write_text(json.dumps([event for event in events]), encoding="utf-8")
     return Made(f"rrweb {version}", path, account, False)
+
+
+def browsergym_results(folder: Path, seed: int, length: int) -> Made:
+    """An experiment of BrowserGym."""
+    with served() as site:
+        answer = _program(folder, "browsergym_session.py", plan(seed, length, keys=True), site, "browsergym")
+    account = [Done(*done) for done in answer["account"]]
+    return Made("BrowserGym", Path(answer["folder"]), account, True)
+
+
+def webarena_results(folder: Path, seed: int, length: int) -> Made:
+    """A trajectory of WebArena's environment."""
+    with served() as site:
+        account = _program(folder, "webarena_session.py", plan(seed, length, keys=True), site, "webarena")
+    return Made("WebArena", folder / "webarena" / "render_0.html", [
+        Done(intent, target, value, 0, 0) for intent, target, value in account], True,
+                pages=False, times=False, by_name=True)
+
+
+def _program(folder: Path, name: str, steps: list[Step], site: str, output: str) -> Any:
+    """What a program in the environment of PyPI's tools prints last."""
+    plan_file = folder / "plan.json"
+    plan_file.write_text(json.dumps(steps))
+    program = Path(__file__).parents[1] / "importing_programs" / name
+    done = subprocess.run(
+        [folder / "python" / "bin" / "python", program, plan_file, site, folder / output], check=False,
+        env=os.environ | {"PLAYWRIGHT_BROWSERS_PATH": str(folder / "browsers")}, capture_output=True, text=True,
+        timeout=_PROGRAM_TIMEOUT_S)
+    if done.returncode:
+        raise SystemExit(f"{name}: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def _by_hand(page: Page, account: list[Done], step: Step) -> None:

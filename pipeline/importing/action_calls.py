@@ -78,6 +78,21 @@ class CallTranslator:
         handler = getattr(self, f"_{call.name}", None) if call.name in _OF_SESSION else None
         return handler(call) if handler else None
 
+    def observe_tabs(self, count: int, shown: int) -> None:
+        """Take how many tabs the source says there are, and which of them is shown, from 0: the page may have opened
+        or closed some."""
+        while len(self.tabs) < count:
+            self._newest += 1
+            self.tabs.append(self._newest)
+        del self.tabs[max(count, 1):]
+        tab = self.tabs[min(max(shown, 0), len(self.tabs) - 1)]
+        if tab != self.shown:
+            self._opener, self.shown = self.shown, tab
+
+    def observe_scroll(self, x: float, y: float) -> None:
+        """Take how far the source says that the page is scrolled, in CSS pixels."""
+        self._offset = [x, y]
+
     def _scroll(self, call: Call) -> Act:
         if "x" in call.named or "y" in call.named:  # WebLINX's: the offsets that it reaches
             self._offset = [float(call.named.get("x", 0)), float(call.named.get("y", 0))]

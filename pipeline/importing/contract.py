@@ -67,11 +67,12 @@ class Utterance:
 class Action:
     """Something that was done. `intent` and `arguments` as in docs/actions.md.
 
-    `target`: uid of the element in the state's page, from which the rest of the element is read; or `element`, if the
-    source describes it. `box`: of the target, where the state's boxes lack it. `state`: before the action. `time` and
-    `id` as of Utterance. A `change` of a list has `label` or `value`, whichever the source has; the other is read from
-    the page. A click without `x` and `y` is in the middle of its target. `is_script`: a script acted, not input of a
-    person or a device. `report`: what an agent reports of the step, fields of TurnReport but `step` (docs/format.md).
+    `target`: uid of the element in the state's page, from which the rest of the element is read, without a state in the
+    page before it; or `element`, if the source describes it. `box`: of the target, where the state's boxes lack it.
+    `state`: before the action. `time` and `id` as of Utterance. A `change` of a list has `label` or `value`, whichever
+    the source has; the other is read from the page. A click without `x` and `y` is in the middle of its target.
+    `is_script`: a script acted, not input of a person or a device. `report`: what an agent reports of the step, fields
+    of TurnReport but `step` (docs/format.md).
     """
 
     intent: str

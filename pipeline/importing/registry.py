@@ -12,6 +12,7 @@ from .readers import (
     agentnet,
     atif,
     browser_use,
+    browsergym,
     chat_samples,
     mind2web,
     parquet,
@@ -19,8 +20,10 @@ from .readers import (
     rrweb,
     scripts,
     trajectories,
+    webarena,
     webdataset,
     weblinx,
+    webvoyager,
 )
 
 # Kinds that are recognised by more come before those that are recognised by less.
@@ -36,6 +39,9 @@ IMPORTERS: dict[str, Importer] = {
     "adp": adp.IMPORTER,
     "agentnet": agentnet.IMPORTER,
     "browser-use": browser_use.IMPORTER,
+    "browsergym": browsergym.IMPORTER,
+    "webarena": webarena.IMPORTER,
+    "webvoyager": webvoyager.IMPORTER,
     "devtools-recorder": scripts.FLOW,
     "selenium-ide": scripts.SELENIUM_IDE,
     "mind2web": mind2web.IMPORTER,

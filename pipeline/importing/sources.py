@@ -9,6 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -107,6 +108,37 @@ def read_member(folder: Path, name: object, limit: int = limits.BLOB) -> bytes |
         return None
     except (OSError, ValueError) as error:
         raise InputError(f"{folder}: {name[:80]!r} cannot be read ({reason(error)})") from None
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder inside one that the user named; links in it are not followed. `inner`: its path in that, or empty."""
+
+    root: Path
+    inner: str = ""
+
+    def __str__(self) -> str:
+        return str(self.root / self.inner)
+
+    def read(self, name: str, limit: int = limits.BLOB) -> bytes | None:
+        """A file of it; None where there is none. Raises InputError."""
+        return read_member(self.root, f"{self.inner}/{name}" if self.inner else name, limit)
+
+    def require(self, name: str, limit: int = limits.BLOB) -> bytes:
+        """A file of it; raises InputError where there is none, too."""
+        content = self.read(name, limit)
+        if content is None:
+            raise InputError(f"{self}: no {name} in it")
+        return content
+
+
+def folders_with(path: Path, name: str) -> Iterator[str]:
+    """The folder itself, as an empty path, if it has a file of that name; else those in it, down to two levels."""
+    if (path / name).is_file():
+        yield ""
+        return
+    for file in sorted(file for pattern in (f"*/{name}", f"*/*/{name}") for file in path.glob(pattern)):
+        yield file.parent.relative_to(path).as_posix()
 
 
 def _is_inside(name: str) -> bool:

@@ -1,12 +1,13 @@
 """Tool calls of agents, as actions: names and arguments of the usual browser tools."""
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from schemas.intents import BROWSER_INTENTS
 from schemas.types.recordings import Element
 
 from .action_calls import Act, Call, CallTranslator
+from .elements import make_element
 
 _PREFIXES = ("browser_", "playwright_", "page_", "page.", "browser.", "computer.", "computer_", "web_", "go_to_")
 _SYNONYMS = {
@@ -49,10 +50,8 @@ def described_element(arguments: Mapping[str, Any], target: str | None) -> Eleme
     described = arguments.get("element")
     if not isinstance(described, dict):
         return None
-    texts: Any = {name: str(described.get(name) or "") for name in ("tag", "role", "name", "xpath", "css")}
-    element: Any = {**texts, "uid": target or "", "text": "", "attributes": {}, "frame": [],
-                    "bbox": described.get("bbox")}
-    return cast(Element, element)
+    tag, role, name, xpath, css = (str(described.get(field) or "") for field in ("tag", "role", "name", "xpath", "css"))
+    return make_element(target or "", tag, role, name, box=described.get("bbox"), xpath=xpath, css=css)
 
 
 def _own(name: str, arguments: Mapping[str, Any]) -> Act | None:

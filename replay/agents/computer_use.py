@@ -5,8 +5,7 @@ from typing import Any
 
 from replay.running.action_forms import ParsedAction
 from schemas import InputError, limits
-
-from .key_names import KEYS_BY_NAME
+from schemas.key_names import KEYS_BY_NAME
 
 _ANTHROPIC_BUTTONS = {"left_click": 0, "middle_click": 1, "right_click": 2}
 _OPENAI_BUTTONS = {"left": 0, "wheel": 1, "middle": 1, "right": 2}

@@ -16,15 +16,11 @@ from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, first_object, read_member
 from recorder.pictures import size_of
 from schemas import InputError, limits
+from schemas.key_names import event_keys
 
 from .documents import document_items, read_item
 
 _BUTTONS = {"left": 0, "middle": 1, "right": 2}
-_KEYS = {"ctrl": "Control", "control": "Control", "shift": "Shift", "alt": "Alt", "option": "Alt", "cmd": "Meta",
-         "command": "Meta", "win": "Meta", "enter": "Enter", "return": "Enter", "esc": "Escape", "escape": "Escape",
-         "tab": "Tab", "space": " ", "backspace": "Backspace", "delete": "Delete", "del": "Delete", "up": "ArrowUp",
-         "down": "ArrowDown", "left": "ArrowLeft", "right": "ArrowRight", "pageup": "PageUp", "pgup": "PageUp",
-         "pagedown": "PageDown", "pgdn": "PageDown", "home": "Home", "end": "End"}
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta")
 _WHEEL_PX = 100  # CSS pixels of a step of the wheel
 _CLICKS = {"click": "click", "leftClick": "click", "doubleClick": "dblclick", "rightClick": "click",
@@ -166,11 +162,11 @@ def _pressed(name: str, keys: Any, hand: _Hand) -> Act | None:
     """The press of keys; a modifier that is held belongs to the clicks that follow."""
     keys = [one for key in (keys if isinstance(keys, list | tuple) else [keys])
             for one in (key if isinstance(key, list | tuple) else [key])]
-    pressed = [_KEYS.get(str(key).lower(), str(key)) for key in keys]
-    if name in ("keyDown", "keyUp") and pressed and pressed[0] in _MODIFIERS:
-        hand.modifiers = [key for key in hand.modifiers if key != pressed[0]] + pressed[:name == "keyDown"]
+    pressed = event_keys(map(str, keys))
+    if name in ("keyDown", "keyUp") and pressed in _MODIFIERS:
+        hand.modifiers = [key for key in hand.modifiers if key != pressed] + [pressed] * (name == "keyDown")
         return None
-    return None if name == "keyUp" else Act("press", {"key": "+".join(pressed)})
+    return None if name == "keyUp" else Act("press", {"key": pressed})
 
 
 def _point(values: list[Any], named: dict[str, Any], size: tuple[int, int]) -> dict[str, float] | None:

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 from pipeline.importing.action_calls import CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.elements import make_element
 from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, head, parse_json, read_content, read_member
 from pipeline.importing.tool_calls import translate_tool
 from schemas import limits
-from schemas.types.recordings import Element
+from schemas.types.recordings import Box, Element
 
 from .documents import MAX_DOCUMENT_BYTES
 
@@ -106,13 +107,12 @@ def _element(described: Any) -> Element | None:
     attributes = {str(name): str(value) for name, value in (described.get("attributes") or {}).items()}
     bounds = described.get("bounds") or {}
     box = {name: float(bounds[name]) for name in ("x", "y", "width", "height")} if bounds else None
-    name = str(described.get("ax_name") or attributes.get("aria-label") or "")
-    element: Any = {
-        "uid": "", "tag": str(described.get("node_name") or described.get("tag_name") or "").lower(),
-        "role": attributes.get("role", ""), "name": name[:200], "text": "", "attributes": attributes,
-        "xpath": str(described.get("x_path") or described.get("xpath") or ""),
-        "css": str(described.get("css_selector") or ""), "frame": [], "bbox": box}
-    return cast(Element, element)
+    return make_element(
+        tag=str(described.get("node_name") or described.get("tag_name") or ""), role=attributes.get("role", ""),
+        name=str(described.get("ax_name") or attributes.get("aria-label") or ""), attributes=attributes,
+        box=cast(Box, box),
+        xpath=str(described.get("x_path") or described.get("xpath") or ""),
+        css=str(described.get("css_selector") or ""))
 
 
 def _picture(observed: dict[str, Any], path: Path, session: Session) -> bytes | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.importing.action_calls import CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
+from pipeline.importing.elements import make_element
 from pipeline.importing.sources import explained, read_member
 from schemas import limits
 from schemas.types.recordings import Element
@@ -89,8 +90,7 @@ def _element(prompt: str, target: str | None) -> Element | None:
         return None
     listed = next((match for match in _ELEMENT.finditer(prompt) if match[1] == target), None)
     role, name = (listed[2], listed[3]) if listed else ("", "")
-    return {"uid": target, "tag": "", "role": role, "name": name, "text": "", "attributes": {}, "xpath": "", "css": "",
-            "frame": [], "bbox": None}
+    return make_element(target, role=role, name=name)
 
 
 IMPORTER = Importer("exports of demotape in the format chat (a folder, or a file .jsonl)", _detect, _read,
