@@ -81,7 +81,7 @@ def served(recording: Path, runs: Path) -> Iterator[str]:
         yield next(line for line in serving.stdout if line.startswith("API")).split()[1]
     finally:
         serving.terminate()
-        serving.communicate(timeout=60)
+        serving.communicate(timeout=_PATIENCE)
 
 
 def done(python: Path, words: list[str], surroundings: dict[str, str]) -> dict[str, Any]:
