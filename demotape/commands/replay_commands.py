@@ -129,21 +129,25 @@ def export(recording: Path, file: Path) -> None:
 def run(recordings: tuple[Path, ...], live: bool, fast: bool, window: bool, out: Path | None, as_json: bool) -> None:
     """Replay the demonstrations of RECORDINGS and show the verdict of each turn; write proof.json into each folder.
 
-    The exit code is 1 if a demonstration differs or fails.
+    With --live, RECORDINGS may be files that `demotape import` reads, such as flows of Chrome DevTools' Recorder; with
+    --out the run is recorded. The exit code is 1 if a demonstration differs or fails.
     """
+    from demotape.live_scripts import replayable
+
     proofs, worse = [], 0
-    for recording in recordings:
-        proof = _run_one(recording, live=live, fast=fast, window=window, out=out and out / recording.resolve().name)
-        proofs.append(proof)
-        worse += proof["verdict"] in ("differs", "failed")
-        if not as_json:
-            _print_proof(recording, proof)
+    with tempfile.TemporaryDirectory(prefix="demotape-scripts-") as folder:
+        for name, recording in replayable(recordings, Path(folder), live=live):
+            proof = _run_one(recording, live=live, fast=fast, window=window, out=out and out / recording.resolve().name)
+            proofs.append(proof)
+            worse += proof["verdict"] in ("differs", "failed")
+            if not as_json:
+                _print_proof(name, proof)
     if as_json:
         from schemas.formats.proof import ProofSchema
 
         click.echo(json.dumps([ProofSchema().dump(proof) for proof in proofs], indent=1))
     if worse:
-        raise DemotapeError(f"{worse} of {len(recordings)} demonstrations differ or failed")
+        raise DemotapeError(f"{worse} of {len(proofs)} demonstrations differ or failed")
 
 
 def _run_one(recording: Path, *, live: bool, fast: bool, window: bool, out: Path | None):
@@ -169,8 +173,8 @@ def _run_one(recording: Path, *, live: bool, fast: bool, window: bool, out: Path
     return made
 
 
-def _print_proof(recording: Path, proof) -> None:
-    console.print(f"{recording}: {proof['verdict']}, {proof['seconds']:.1f} s instead of "
+def _print_proof(name: str, proof) -> None:
+    console.print(f"{name}: {proof['verdict']}, {proof['seconds']:.1f} s instead of "
                   f"{proof['recorded_seconds']:.1f} s")
     for number, turn in enumerate(proof["turns"], 1):
         reason = f": {printable(turn['reason'])}" if turn["reason"] else ""

@@ -32,6 +32,8 @@ _STUCK, _A_LETTER = 30.0, 0.05  # seconds after which an action is taken to have
 _SECRET = "demotape-secret-0"  # typed where a secret was
 _FOCUSED = "(e) => e.getRootNode().activeElement === e"
 _VALUE = "(e) => e.value ?? e.textContent"
+_KIND = """(e) => e.localName === "select" ? "select" : e.localName !== "input" ||
+  ["text", "search", "email", "url", "tel", "password", "number"].includes(e.type) ? "text" : "other" """
 _OPTIONS = """(e, value, label) => {
   const options = [...e.options].filter((o) => !o.disabled && !o.closest("optgroup")?.disabled);
   const to = options.findIndex((o) => (value === null || o.value === value) && (!label || o.label === label));
@@ -205,6 +207,10 @@ class Actor:
         the field has already was typed over it, so that the page hears of it.
         """
         wanted = arguments["text"]
+        if match and element and not element["uid"] and (kind := await call_on(match, _KIND)) != "text":
+            # a recorded script says only which value the control has afterwards
+            await (self._choose(match, wanted, None) if kind == "select" else call_on(match, _SET, wanted))
+            return
         secret = REDACTED in wanted
         wanted = wanted.replace(REDACTED, _SECRET)
         keyboard = self._page.keyboard
@@ -227,11 +233,13 @@ class Actor:
             raise ActionFailed("change: no element")
         if "checked" in arguments:
             await self._tick(match)
-        elif element["tag"] == "select":
+        elif "select" in (element["tag"], await call_on(match, _KIND)):
             if (values := arguments.get("chosen_values")) is not None:
                 await call_on(match, _CHOOSE, None, None, values)
             else:
-                await self._choose(match, arguments.get("value"), arguments.get("label"))
+                value, label = arguments.get("value"), arguments.get("label")
+                # a source without pages says only one of them
+                await self._choose(match, None if value == label else value, label)
         else:
             await self._focus(match)
             await call_on(match, _SET, arguments.get("value", ""))

@@ -27,10 +27,10 @@ globalThis.demotapeFind ??= (function () {
     }
   }
 
-  /** Elements that may be it: of its tag, those that are most like it first when there are many. */
+  /** Elements that may be it: of its tag if that is known, those that are most like it first when there are many. */
   function candidates(wanted) {
     const same = [];
-    for (const element of everyElement(own(document))) if (own(element).localName === wanted.tag) same.push(element);
+    for (const element of everyElement(own(document))) if (isOfTag(element, wanted)) same.push(element);
     if (same.length <= MAX_CANDIDATES) return same;
     const start = wanted.text.slice(0, 40);
     const likely = (element) => Object.keys(ATTRIBUTES).some((key) => wanted.attributes[key] !== undefined &&
@@ -42,6 +42,18 @@ globalThis.demotapeFind ??= (function () {
     return [...first];
   }
 
+  function isOfTag(element, wanted) {
+    return !wanted.tag || own(element).localName === wanted.tag;
+  }
+
+  /** The first element that a selector of a recorded script names; ` >> ` leads into a shadow root. */
+  function elementBySelector(selector) {
+    return selector.split(" >> ").reduce((scope, part, number) => {
+      const root = number ? demotape.isElement(scope) && demotape.shadowRootOf(scope) : own(document);
+      return root ? root.querySelector(part) : null;
+    }, null);
+  }
+
   /** Elements at the recorded XPath and CSS path. */
   function elementsByPath(wanted) {
     const byPath = [];
@@ -51,19 +63,22 @@ globalThis.demotapeFind ??= (function () {
       // no XPath
     }
     try {
-      byPath.push(own(document).querySelector(wanted.css));
+      byPath.push(elementBySelector(wanted.css));
     } catch {
       // no selector
     }
-    return byPath.filter((element) => demotape.isElement(element) && own(element).localName === wanted.tag);
+    return byPath.filter((element) => demotape.isElement(element) && isOfTag(element, wanted));
   }
 
   function classes(text) {
     return new Set((text ?? "").split(/\s+/).filter(Boolean));
   }
 
-  /** How similar an element is to the wanted one, in meaning and in location, with the features that agree. */
-  function likeness(wanted, said, top) {
+  /**
+   * How similar an element is to the wanted one, in meaning and in location, with the features that agree. `named`: by
+   * selectors of a recorded script, which say nothing else of it; empty for an element that was recorded.
+   */
+  function likeness(wanted, said, top, element, named) {
     const by = [];
     let meaning = 0, meant = 0, location = 0, locationWeight = 0;
     const weigh = (weight, equal, reason) => {
@@ -83,19 +98,26 @@ globalThis.demotapeFind ??= (function () {
       const both = [...recorded].filter((className) => present.has(className)).length;
       weigh(CLASS, both / (recorded.size + present.size - both), "");
     }
-    if (wanted.name) weigh(NAME, Number(wanted.name === said.name && wanted.role === said.role), "role and name");
+    const isScripted = !wanted.uid;
+    const isOfRole = wanted.role === said.role || (isScripted && !wanted.role);
+    if (wanted.name) weigh(NAME, Number(wanted.name === said.name && isOfRole), "role and name");
     if (wanted.text && wanted.text !== wanted.name) weigh(TEXT, Number(wanted.text === said.text), "text");
     const weighLocation = (weight, equal, reason) => {
       locationWeight += weight;
       location += weight * equal;
       if (equal) by.push(reason);
     };
-    weighLocation(XPATH, Number(wanted.xpath === said.xpath), "XPath");
-    weighLocation(CSS_PATH, Number(wanted.css === said.css), "CSS");
+    if (isScripted) {
+      if (named.length) weighLocation(XPATH, Number(named.includes(element)), "selector");
+    } else {
+      weighLocation(XPATH, Number(wanted.xpath === said.xpath), "XPath");
+      weighLocation(CSS_PATH, Number(wanted.css === said.css), "CSS");
+    }
     if (wanted.bbox && said.bbox && top) {
       const near = ["x", "y", "width", "height"].every((key) => Math.abs(wanted.bbox[key] - said.bbox[key]) <= NEAR);
       weighLocation(PLACE, Number(near), "place");
     }
+    if (!locationWeight) return { score: meant ? meaning / meant : 0, by };
     const share = MEANING * Math.min(1, meant / FULL_WEIGHT);
     return { score: share * (meant ? meaning / meant : 0) + (1 - share) * (location / locationWeight), by };
   }
@@ -103,8 +125,9 @@ globalThis.demotapeFind ??= (function () {
   /** The best match in this document: its score, the next best score, and the features that agree; `take` returns it. */
   function find(wanted) {
     const top = window === window.top;
+    const named = wanted.uid ? [] : elementsByPath(wanted);
     const scored = candidates(wanted).map((element) => {
-      const { score, by } = likeness(wanted, demotape.elements.describe(element), top);
+      const { score, by } = likeness(wanted, demotape.elements.describe(element), top, element, named);
       return { element, score, by };
     }).sort((first, second) => second.score - first.score);
     bestElement = scored[0]?.element ?? null;

@@ -1,6 +1,7 @@
 """Recorded scripts: flows of Chrome DevTools' Recorder and tests of Selenium IDE. They have no pages and no times."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 from urllib.parse import urljoin
@@ -13,6 +14,7 @@ from schemas.types.recordings import Element
 _MODIFIERS = ("Control", "Shift", "Alt", "Meta")
 _BUTTONS = {"primary": 0, "auxiliary": 1, "secondary": 2, "back": 3, "forward": 4}
 _SILENT = ("setViewport", "waitForElement", "waitForExpression", "emulateNetworkConditions", "customStep", "close")
+_ARIA_ROLE = re.compile(r"\[role=\"(\w+)\"\]$")  # of a selector such as aria/Order[role="button"]
 _IDE_KEYS = {"KEY_ENTER": "Enter", "KEY_TAB": "Tab", "KEY_ESC": "Escape", "KEY_ESCAPE": "Escape",
              "KEY_BACKSPACE": "Backspace", "KEY_BKSP": "Backspace", "KEY_DEL": "Delete", "KEY_DELETE": "Delete",
              "KEY_UP": "ArrowUp", "KEY_DOWN": "ArrowDown", "KEY_LEFT": "ArrowLeft", "KEY_RIGHT": "ArrowRight",
@@ -83,14 +85,19 @@ def _flow_element(step: dict[str, Any]) -> Element | None:
     named = {kind: next((one.removeprefix(f"{kind}/") for one in selectors if one.startswith(f"{kind}/")), "")
              for kind in ("aria", "xpath", "text")}
     css = next((one for one in selectors if not one.startswith(("aria/", "xpath/", "text/", "pierce/"))), "")
-    return _element(css, named["xpath"], named["aria"], named["text"])
+    name, role = _ARIA_ROLE.sub("", named["aria"]), _ARIA_ROLE.search(named["aria"])
+    # numbers of the frames in each other; that they have uids is not known
+    frames = [f"frame {number}" for number in step.get("frame") or ()]
+    return _element(css, named["xpath"], name, named["text"], role=role[1] if role else "", frames=frames)
 
 
-def _element(css: str, xpath: str, name: str = "", text: str = "", attributes: dict[str, str] | None = None) -> Element:
+def _element(css: str, xpath: str, name: str = "", text: str = "", attributes: dict[str, str] | None = None, *,
+             role: str = "", frames: Sequence[str] = ()) -> Element:
     tag = xpath.rpartition("/")[2].partition("[")[0].strip("*") or css.rpartition(" ")[2].partition(".")[0].partition(
         "#")[0].partition("[")[0].partition(":")[0]
-    return {"uid": "", "tag": tag if tag.replace("-", "").isalnum() else "", "role": "", "name": name[:200],
-            "text": text[:200], "attributes": attributes or {}, "xpath": xpath, "css": css, "frame": [], "bbox": None}
+    return {"uid": "", "tag": tag if tag.replace("-", "").isalnum() else "", "role": role, "name": name[:200],
+            "text": text[:200], "attributes": attributes or {}, "xpath": xpath, "css": css, "frame": list(frames),
+            "bbox": None}
 
 
 def _is_side(path: Path) -> bool:
