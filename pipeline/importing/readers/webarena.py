@@ -36,9 +36,9 @@ _ELEMENT = re.compile(r"(click|hover|clear|type) \[(\d{1,9})\] (?:\[(.*?)\] )?wh
 _WITH_VALUE = re.compile(r"(scroll|press|goto|page_focus|stop) \[(.*)\]", re.DOTALL)
 _PLAIN = {"new_tab": "new_tab", "close_tab": "tab_close", "go_back": "go_back", "go_forward": "go_forward"}
 _NODE = re.compile(r"(?:\[\d+\] )?([A-Za-z]+) (['\"])(.*?)\2(?: [a-zA-Z]+: |$)", re.DOTALL)
-_TABS = re.compile(r"Tab (\d{1,3})( \(current\))?: (.*?)(?= \| Tab \d|$)")
+_TAB = re.compile(r"Tab \d{1,3}( \(current\))?: (.*)")
 _CODES = re.compile(r"'text': \[([\d, ]*)\]")
-_LAST_SPACE = re.compile(r"(type \[\d+\] \[.*?)[ \n]\] where", re.DOTALL)
+_AFTER_TEXT = "] where ["
 _MAX_ASCII_CODE = 200
 _NO_NODE, _FAILED = "No match found", "Attempt to perfom"  # as the helper writes them
 _HEIGHT_PX = 720  # of a page whose picture is not there: what they use unless told otherwise
@@ -80,10 +80,10 @@ def _steps(steps: list[str], session: Session, where: str) -> Iterator[Utterance
     for number, (text, later) in enumerate(zip(steps, [*steps[1:], ""], strict=True)):
         with explained(f"{where}: step {number}", "a step of WebArena"):
             address, observed, picture = _observed(text, session)
-            tabs = _TABS.findall(observed.partition("\n")[0])
-            shown = next((index for index, tab in enumerate(tabs) if tab[1]), 0)
+            tabs = _tabs(observed.partition("\n")[0])
+            shown = next((index for index, (is_shown, _) in enumerate(tabs) if is_shown), 0)
             calls.observe_tabs(max(len(tabs), 1), shown)
-            state: Observation | None = Observation(address, tabs[shown][2] if tabs else "", calls.shown,
+            state: Observation | None = Observation(address, tabs[shown][1] if tabs else "", calls.shown,
                                                     screenshot=picture)
             if _between(later, _PREVIOUS, _AFTER_PREVIOUS).startswith(_FAILED):
                 session.left_out["actions that failed"] += 1
@@ -93,13 +93,20 @@ def _steps(steps: list[str], session: Session, where: str) -> Iterator[Utterance
             size = size_of(picture) if picture else None
             height = size[1] if size else _HEIGHT_PX
             if action.startswith("type ") and _ends_with_line_break(_between(text, _OBJECT, _PARSED)):
-                action = _LAST_SPACE.sub(r"\1\n] where", action, count=1)
+                typed, mark, rest = action.partition(_AFTER_TEXT)
+                action = typed[:-1] + "\n" + mark + rest
             for act, element in _acts(action, observed, height, calls, session):
                 if act.said is not None:
                     yield Utterance(act.said, "navigator")
                 else:
                     yield Action(act.intent, act.arguments, element=element, state=state, report=report)
                     state, report = None, {}
+
+
+def _tabs(line: str) -> list[tuple[bool, str]]:
+    """Whether each tab is shown, and its title, from a line such as `Tab 0: Shop | Tab 1 (current): Help`."""
+    matches = (_TAB.fullmatch(part) for part in re.split(r" \| (?=Tab \d)", line))
+    return [(bool(match[1]), match[2]) for match in matches if match]
 
 
 def _observed(text: str, session: Session) -> tuple[str, str, bytes | None]:

@@ -20,14 +20,14 @@ from schemas import InputError, limits
 from schemas.types.recordings import Box, Element
 
 _MESSAGES = "interact_messages.json"
-_TASK = re.compile(r"Now given a task: (.*?)  Please interact with (\S+) and get the answer\.", re.DOTALL)
+_TASK_BEGIN, _ADDRESS_BEGIN, _ADDRESS_END = "Now given a task: ", "  Please interact with ", " and get the answer."
 _ACTIONS = (  # in the order in which WebVoyager looks for them
     ("click", re.compile(r"Click \[?(\d+)\]?")),
     ("type", re.compile(r"Type \[?(\d+)\]?[; ]+\[?(.[^\]]*)\]?")),
     ("scroll", re.compile(r"Scroll \[?(\d+|WINDOW)\]?[; ]+\[?(up|down)\]?")),
     ("wait", re.compile(r"^Wait")), ("goback", re.compile(r"^GoBack")), ("google", re.compile(r"^Google")),
     ("answer", re.compile(r"ANSWER[; ]+\[?(.[^\]]*)\]?")))
-_MARK = re.compile(r"\[(\d+)\]: (?:<(\w+)> )?\"(.*?)\"(?:, \"(.*?)\")?;(?=\t|$)", re.DOTALL)
+_MARK = re.compile(r"\[(\d+)\]: (?:<(\w+)> )?\"(.*)\";", re.DOTALL)
 _OBSERVED = ("Observation", "Now given a task")
 _HEADS = re.compile(r"Thought:|Action:|Observation:")
 _SEARCH = "https://www.google.com/"
@@ -48,15 +48,23 @@ def _read(item: Item) -> Session:
     file = f"{folder}: {_MESSAGES}"
     messages = parse_json(folder.require(_MESSAGES, limits.JSON), file)
     with explained(file, "messages of WebVoyager"):
-        first = next((match for message in messages if message["role"] == "user"
-                      and (match := _TASK.search(_text(message)))), None)
-        if first is None:
+        task, address = next((stated for message in messages if message["role"] == "user"
+                              and (stated := _task(_text(message)))), ("", ""))
+        if not task:
             raise InputError(f"{file}: no message with the task")
-        session = Session(first[1].strip(), (), provenance=agent_provenance("agent", "WebVoyager"))
+        session = Session(task, (), provenance=agent_provenance("agent", "WebVoyager"))
         # with an accessibility tree instead of marks, numbers are those of the tree
         has_tree = "accessibility tree" in str(messages[0].get("content"))
-    session.steps = _steps(messages, folder, first[2], has_tree, session)
+    session.steps = _steps(messages, folder, address, has_tree, session)
     return session
+
+
+def _task(text: str) -> tuple[str, str] | None:
+    """The task that a message states, and the address where it begins."""
+    _, begin, rest = text.partition(_TASK_BEGIN)
+    task, between, rest = rest.partition(_ADDRESS_BEGIN)
+    address, end, _ = rest.partition(_ADDRESS_END)
+    return (task.strip(), address) if begin and between and end else None
 
 
 def _text(message: Mapping[str, Any]) -> str:
@@ -124,9 +132,13 @@ def _acts(text: str, height: float, calls: CallTranslator, session: Session) -> 
 
 
 def _marks(observed: str) -> dict[str, Element]:
-    """The marked elements that an observation lists, by number: `[2]: <input> "Search";`."""
-    return {match[1]: make_element(match[1], match[2] or "", name=match[4] or match[3])
-            for match in _MARK.finditer(observed)}
+    """The marked elements that an observation lists, by number: `[2]: <input> "Search", "Search the shop";`."""
+    marks = {}
+    for part in observed.rpartition("\n")[2].split("\t"):
+        if match := _MARK.fullmatch(part):
+            text, _, label = match[3].rpartition('", "')
+            marks[match[1]] = make_element(match[1], match[2] or "", name=label or text)
+    return marks
 
 
 def _nodes(folder: Folder, number: int) -> dict[str, Element]:
