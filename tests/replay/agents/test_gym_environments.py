@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.browsergym import browsers_for, served
 from recorder import Recording
+from tests.pipeline.importing.test_own_exports import imported
 from tests.support.own_environment import make_environment
 from tests.support.services.site import Site
 
@@ -104,3 +105,60 @@ def test_the_recorded_task_is_done_and_rewarded(recorded, python, tmp_path, prog
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == str([(float(reward), ended) for reward, ended in wanted]), done.stdout
     assert Recording(tmp_path / "runs" / "run-1").manifest["provenance"]["actor"] == "agent"
+
+
+EXPERIMENT = """
+from dataclasses import dataclass
+import browsergym.experiments.loop as loop
+from browsergym.experiments import AbstractAgentArgs, Agent, ExpArgs
+from demotape_environments.agentlab import benchmark
+loop.count_tokens = loop.count_messages_token = lambda *_, **__: 0  # else it loads a table from the network
+tasks = benchmark({"order": address})
+
+class Ordering(Agent):
+    action_set = tasks.high_level_action_set_args.make_action_set()
+
+    def obs_preprocessor(self, obs):
+        return dict(obs)
+
+    def get_action(self, obs):
+        strings, page = obs["dom_object"]["strings"], obs["dom_object"]["documents"][0]["nodes"]
+        bids = {}
+        for name, numbers in zip(page["nodeName"], page["attributes"]):
+            values = dict(zip([strings[n] for n in numbers[::2]], [strings[n] for n in numbers[1::2]]))
+            bids[strings[name]] = values.get("bid")
+        typed = "Floor lamp" in strings
+        if "P" in bids and "BUTTON" not in bids:
+            return "send_msg_to_user('It is ordered.')", {"think": "done"}
+        action = f"click('{bids['BUTTON']}')" if typed else f"fill('{bids['INPUT']}', 'Floor lamp')"
+        return action, {"think": "The lamp first"}
+
+@dataclass
+class Args(AbstractAgentArgs):
+    def make_agent(self):
+        return Ordering()
+
+assert list(tasks.task_metadata["task_name"]) == ["demotape.order"]
+experiment = ExpArgs(agent_args=Args("ordering"), env_args=tasks.env_args_list[0])
+experiment.prepare(folder)
+experiment.run()
+"""
+
+
+@pytest.fixture(scope="module")
+def experiments(tmp_path_factory):
+    return make_environment(tmp_path_factory.mktemp("experiments"), f"{EXAMPLES}[agentlab]")
+
+
+def test_a_benchmark_of_recorded_tasks_is_run_and_its_results_come_back(recorded, experiments, tmp_path):
+    surroundings = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "LANG": "C.UTF-8",
+                    "PLAYWRIGHT_BROWSERS_PATH": str(browsers_for(experiments, tmp_path / "browsers"))}
+    with served(recorded, tmp_path / "runs") as address:
+        done = subprocess.run([experiments, "-c", f"address, folder = {address!r}, {str(tmp_path / 'study')!r}\n"
+                               f"{EXPERIMENT}"], env=surroundings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    summary, = (tmp_path / "study").glob("*/summary_info.json")
+    assert json.loads(summary.read_text())["cum_reward"] == 1, done.stderr[-3000:]
+    source, = imported(tmp_path / "study", tmp_path / "imported").values()
+    assert [turn.get("intent", "say") for turn in source.turns][-3:] == ["textInput", "click", "say"]
+    assert source.turns[-3]["agent"]["reasoning"] == "The lamp first"
