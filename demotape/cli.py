@@ -73,8 +73,8 @@ def demo(out: Path, port: int) -> None:
     """Run the whole workflow on a bundled site, then serve the review app.
 
     Books a flight on an airline's page with a scripted navigator, processes the recording with an instructor's chat,
-    imports it into the review app and exports it. Then serves the review app, unless there is no terminal or CI is
-    set.
+    imports it into the review app and exports it. Prints three commands to go on with, then serves the review app,
+    unless there is no terminal or CI is set.
     """
     from .demo import run
 
