@@ -23,7 +23,7 @@ say = { echo "setup: $(1)" >&2; exit 1; }
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
-	@$(BIN)/python -m recorder.browser.install
+	@$(BIN)/demotape setup
 
 setup-test: setup $(VENV)/.test node_modules/.bin/tsc
 	@$(BIN)/python -m tests.support.install_shell
