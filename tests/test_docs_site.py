@@ -14,6 +14,7 @@ from demotape.site import serve
 from schemas.chromium import find_chromium, sandbox_arguments
 from tests.support.checkout import ROOT
 from tests.support.docs_pictures import FOLDER, MAX_BYTES
+from tests.support.processes.documented_lines import command_lines
 
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -41,6 +42,13 @@ def test_links_and_anchors_lead_somewhere(path):
         assert linked.exists(), target
         assert path.parent == ROOT or linked.resolve().is_relative_to(DOCS), f"{target}: not part of the pages"
         assert not anchor or anchor in anchors(linked), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_command_lines_have_no_comments(path):
+    """An interactive zsh takes them as arguments."""
+    lines = command_lines(path.read_text(encoding="utf-8"))
+    assert [line for line in lines if re.match(r"(demotape|make|python|uv|pipx) .*\s#", line)] == []
 
 
 def test_every_page_is_in_the_navigation():

@@ -56,7 +56,8 @@ def browser(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def shell(home, programs, browser) -> Shell:
-    return Shell(home, programs, DEMOTAPE_CHROMIUM=str(browser[0]), DEMOTAPE_RECORD_HEADLESS="1",
+    path = f"{programs}{os.pathsep}{Path(find_uv()).parent}"
+    return Shell(home, path, **index_variables(), DEMOTAPE_CHROMIUM=str(browser[0]), DEMOTAPE_RECORD_HEADLESS="1",
                  DEMOTAPE_RECORD_ACTOR="person", DEMOTAPE_REVIEW_PORT="0")
 
 
@@ -64,6 +65,13 @@ def test_it_is_installed_and_set_up(shell, home):
     assert INSTALL.startswith("uv tool install") and SETUP == "demotape setup"
     assert re.match(r"Chromium \d+[.\d]+: /", shell.run(SETUP))
     assert str(home) in shell.run("command -v demotape")
+
+
+def test_a_missing_extra_is_installed_as_the_message_says(shell):
+    message = shell.run("demotape demo 2>&1 || true")
+    command = re.search("needs miniwob; install it with: (uv pip install .*)", message)[1]
+    shell.run(command)
+    assert "Outcome checks" in shell.run("demotape demo")
 
 
 def test_a_session_is_recorded_reviewed_and_exported(shell, browser):

@@ -40,9 +40,10 @@ def command_lines(text: str, heading: str = "") -> list[str]:
 
 
 class Shell:
-    """Runs lines in a folder. `programs`: the folder in which `demotape` is; `variables`: of the environment."""
+    """Runs lines in a folder. `programs`: the folder in which `demotape` is, or several as on the path; `variables`: of
+    the environment."""
 
-    def __init__(self, home: Path, programs: Path, **variables: str):
+    def __init__(self, home: Path, programs: Path | str, **variables: str):
         self.folder = home / "work"
         self.folder.mkdir(parents=True, exist_ok=True)
         outside = {name: value for name, value in os.environ.items()
