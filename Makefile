@@ -4,6 +4,8 @@
 # make audit   known vulnerabilities of the pinned packages, where a network is
 # make lint   style, types, prose
 # make translations   the review app's texts: the catalogues brought up to date with the sources, and compiled
+# make docs   the documentation as static pages in dist/docs; after the first time without a network
+# make docs-pictures   the tutorials' pictures, from the running review app
 # make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
 # make setup  what both need: Python packages, front-end libraries, a Chromium. Safe to run again.
 
@@ -19,11 +21,11 @@ INDEX = "$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config g
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 say = { echo "setup: $(1)" >&2; exit 1; }
 
-.PHONY: setup setup-test demo test test-all test-failed audit lint translations extension clean
+.PHONY: setup setup-test demo test test-all test-failed audit lint translations docs docs-pictures extension clean
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
-	@$(BIN)/python -m recorder.browser.install
+	@$(BIN)/demotape setup
 
 setup-test: setup $(VENV)/.test node_modules/.bin/tsc
 	@$(BIN)/python -m tests.support.install_shell
@@ -57,6 +59,12 @@ lint: setup-test
 translations: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.catalogues
 
+docs: $(VENV)/.docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+
+docs-pictures: setup
+	@$(BIN)/python -m tests.support.docs_pictures
+
 extension: $(VENV)/.demo
 	@$(BIN)/python -m demotape.store_zip dist/demotape-extension.zip
 
@@ -78,6 +86,12 @@ $(VENV)/.test: EXTRAS = demo,test
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.demo
 	@echo "setup: installing the tests' Python packages"
 	@$(install) || $(call say,the tests' Python packages could not be installed)
+	@touch $@
+
+$(VENV)/.docs: pyproject.toml constraints.txt $(VENV)/.demo
+	@echo "setup: installing the documentation's Python packages"
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --constraint constraints.txt --group docs 2>/dev/null \
+	  || { $(PIP) --upgrade pip && $(PIP) --group docs; } || $(call say,the documentation's Python packages could not be installed)
 	@touch $@
 
 node_modules/.bin/tsc: package-lock.json | $(BIN)/python

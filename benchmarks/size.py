@@ -18,7 +18,7 @@ from pathlib import Path
 from playwright.async_api import ViewportSize, async_playwright
 
 from demotape.navigator import book_flight
-from demotape.site import miniwob_folder, serve
+from demotape.site import miniwob_folder, serve, serve_airline
 from pipeline import process
 from pipeline.export import Source, export
 from recorder import Recorder, Recording
@@ -40,7 +40,7 @@ async def session(directory: Path, actions: int, seed: int) -> None:
         context = await browser.new_context(viewport=_VIEWPORT)
         await context.add_init_script(WITNESS)
         page = await context.new_page()
-        with serve(miniwob_folder()) as site, serve(docs or miniwob_folder()) as origin:
+        with serve_airline() as site, serve(docs or miniwob_folder()) as origin:
             async with Recorder(context, directory):
                 await book_flight(page, site)
                 for number, name in enumerate(_PAGES if docs else ()):

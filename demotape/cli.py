@@ -25,6 +25,7 @@ from .commands import (
     project_commands,
     ranker_commands,
     replay_commands,
+    setup_command,
     summary,
     task_commands,
     user_commands,
@@ -73,8 +74,8 @@ def demo(out: Path, port: int) -> None:
     """Run the whole workflow on a bundled site, then serve the review app.
 
     Books a flight on an airline's page with a scripted navigator, processes the recording with an instructor's chat,
-    imports it into the review app and exports it. Then serves the review app, unless there is no terminal or CI is
-    set.
+    imports it into the review app and exports it. Prints three commands to go on with, then serves the review app,
+    unless there is no terminal or CI is set.
     """
     from .demo import run
 
@@ -273,7 +274,7 @@ for _command in (*data_set_commands.COMMANDS, convert_command.convert, bundle_co
                  judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
                  user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
                  outcome_commands.outcome, agent_commands.agents,
-                 environment_commands.environments):
+                 environment_commands.environments, setup_command.setup):
     main.add_command(_command)
 
 

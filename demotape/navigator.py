@@ -8,7 +8,6 @@ from schemas import DemotapeError
 
 PAGE = "/flight/Alaska/wrapper.html"
 TASK = "Book a round trip from New York to Las Vegas, March 2 to March 24"
-_SEED = "23"  # makes the site ask for the flight that the instructor's chat is about
 _KEY_DELAY = 45  # ms between keys
 _PAUSE_MS = 400  # ms that a person looks before acting
 _AIM = 150  # ms from a movement of the hand to the next: people's quickest reactions take about as long
@@ -40,10 +39,9 @@ class Driver:
 
 
 async def book_flight(page: Page, site: str) -> None:
-    """Book the flight of TASK; raises DemotapeError when the site does not confirm it."""
+    """Book the flight of TASK at `site` (of `serve_airline`); raises DemotapeError when it does not confirm it."""
     driver = Driver(page)
     await page.goto(site + PAGE)
-    await page.evaluate("seed => Math.seedrandom(seed)", _SEED)
     await driver.click(page.get_by_text("START"))
     form = page.frame_locator("#wrap")
     await _choose_city(driver, form, "#geo-from", "new yo", "New York, NY (All Airports)")

@@ -19,6 +19,7 @@ from curator_web import create_app
 from curator_web.jobs.export_presets import save as save_preset
 from demotape import wsgi
 from demotape.cli import main
+from demotape.commands.hints import copyable
 from pipeline import extras
 from schemas import InputError
 from tests.support.checkout import ROOT
@@ -57,6 +58,7 @@ sys.meta_path.insert(0, Blocked)
 for name in modules:
     importlib.import_module(name)
 from demotape.cli import main
+from demotape.commands.hints import copyable
 from pipeline.export import Source, export
 from recorder import Recording
 from schemas import DemonstrationSchema
@@ -191,7 +193,7 @@ def test_a_command_names_the_extra_that_it_needs(extra, folder, blocked, monkeyp
     message = blocked(extra)
     monkeypatch.setenv("DEMOTAPE_OPENID_ISSUER", "https://accounts.example")
     done = CliRunner().invoke(main, [argument.format(folder) for argument in COMMANDS[extra]])
-    assert done.exit_code == 2 and done.output.splitlines() == [f"error: {message}"]
+    assert done.exit_code == 2 and done.output.splitlines() == [f"error: {copyable(message)}"]
 
 
 @pytest.mark.parametrize("extra", SETTINGS)

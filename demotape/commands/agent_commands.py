@@ -11,8 +11,7 @@ import click
 
 from schemas import DemotapeError, InputError
 
-from .hints import with_called_program
-from .terminal import PATH, console, printable, progress
+from .terminal import PATH, console, hint, printable, progress
 
 if TYPE_CHECKING:
     from demotape.agents import Run
@@ -67,8 +66,7 @@ def run(agent: str, recordings: tuple[Path, ...], runs: Path, jobs: int, schedul
     if not as_json:
         _print_table(runs_done)
     if not as_json and runs.exists():
-        console.print(f"Review the runs: {with_called_program(f'demotape import {shlex.quote(str(runs))}')}",
-                      soft_wrap=True)
+        hint(f"Review the runs: demotape import --create {shlex.quote(str(runs))}", to=console)
     if undecided := sum(agent_run.score is None for agent_run in runs_done):
         raise DemotapeError(f"{undecided} of {len(runs_done)} tasks could not be scored")
 

@@ -319,7 +319,8 @@ def print_demo(console: Console, result) -> None:
         "Task": result.demonstration["task"],
         "Turns": f"{len(turns)}: {by_intent(turns)}",
         "Screenshots": f"{good} good out of {all_}",
-        "Chat": f"{result.chat_placed} of {result.chat_lines} utterances placed",
+        "Chat": f"{result.chat_placed} of {result.chat_lines} utterances placed, from {result.chat}",
+        "Outcome checks": f"{RecordingLayout(result.recording).outcome}",
         "Recording": f"{result.recording} ({human_size(folder_size(result.recording))})",
         "Review app": f"{result.data} ({human_size(folder_size(result.data))})",
     } | {f"Export {name}": f"{folder} ({human_size(folder_size(folder))})" for name, folder in result.exports.items()}
@@ -328,4 +329,5 @@ def print_demo(console: Console, result) -> None:
         console.print(f"{name:<{width}} {value}")
     for problem in result.problems:
         console.print(f"note: {problem}")
-    hint(f"\nTo review it: demotape review --data {result.data}", to=console)
+    for purpose, command in result.next_commands:
+        hint(f"\n{purpose}:\n  {command}", to=console)

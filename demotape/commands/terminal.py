@@ -8,7 +8,7 @@ from rich.console import Console
 
 from schemas import DemotapeError
 
-from .hints import with_called_program
+from .hints import copyable
 
 PATH = click.Path(path_type=Path)
 console = Console(highlight=False, soft_wrap=True, markup=False)
@@ -58,12 +58,12 @@ def print_line(line: str) -> None:
 
 
 def complain(kind: str, problem: DemotapeError | str) -> None:
-    errors.print(f"{kind}: {with_called_program(printable(str(problem)))}", style="red")
+    errors.print(f"{kind}: {copyable(printable(str(problem)))}", style="red")
 
 
 def hint(text: str, *, to: Console) -> None:
     """Print a text with a command to go on with."""
-    to.print(with_called_program(text))
+    to.print(copyable(text))
 
 
 def printable(text: str) -> str:

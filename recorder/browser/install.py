@@ -1,62 +1,70 @@
-"""`python -m recorder.browser.install`: installs a Chromium if it is missing."""
+"""Finds a Chromium that starts; installs one if necessary."""
 
+import asyncio
 import os
-import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 
-from schemas import InputError
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import async_playwright
+
+from schemas import DemotapeError
 from schemas.chromium import find_chromium
 
-
-def playwrights_own() -> str:
-    """Where Playwright's own Chromium lies, or would."""
-    from playwright.sync_api import sync_playwright
-    with sync_playwright() as playwright:
-        return playwright.chromium.executable_path
+from .install_plan import Command, Plan
+from .launching import launch
 
 
-def find_or_install() -> str:
-    """Path of a Chromium; if there is none, it is installed by apt-get, or else by Playwright. Raises InputError when
-    neither installs one."""
-    for install in (_install_by_apt, _install_by_playwright):
+@dataclass(frozen=True)
+class Chromium:
+    """A Chromium that starts: its path and version."""
+
+    path: str
+    version: str
+
+
+def find_or_install(plan: Plan, report: Callable[[str], None]) -> Chromium:
+    """A Chromium that starts, installed by the plan if there is none; `report` is called with each command that is
+    run. Raises DemotapeError with what a person can run, InputError if DEMOTAPE_CHROMIUM names no file."""
+    attempts = () if os.environ.get("DEMOTAPE_CHROMIUM") else plan.attempts
+    for commands in ((), *attempts):
+        for command in commands:
+            report(" ".join(command))
+            _run(command)
+        chromium = asyncio.run(_start())
+        if isinstance(chromium, Chromium):
+            return chromium
+    if os.environ.get("DEMOTAPE_CHROMIUM"):
+        raise DemotapeError(f"DEMOTAPE_CHROMIUM: {chromium}")
+    raise DemotapeError(f"{chromium}; run: {plan.shown}")
+
+
+async def _start() -> Chromium | str:
+    """The Chromium that the recorder would start, or why there is none. Raises DemotapeError if this machine lacks
+    what no other Chromium would need less."""
+    async with async_playwright() as playwright:
+        own = playwright.chromium.executable_path
         try:
-            return _find_installed()
-        except InputError:
-            install()
-    return _find_installed()
+            path = find_chromium(own)
+        except DemotapeError as error:
+            if os.environ.get("DEMOTAPE_CHROMIUM"):
+                raise
+            return str(error).split(";")[0]
+        try:
+            browser = await launch(playwright, headless=True)
+        except DemotapeError as error:
+            raise DemotapeError(f"{path}: {error}") from None
+        except PlaywrightError as error:
+            return f"{path} does not start ({error.message.splitlines()[0].removeprefix('BrowserType.launch: ')})"
+        version = browser.version
+        await browser.close()
+    return Chromium(path, version)
 
 
-def _find_installed() -> str:
-    """Path of the system's Chromium, or else of Playwright's own; raises InputError when there is neither."""
-    try:
-        return find_chromium()
-    except InputError:
-        with suppress(InputError):
-            return find_chromium(playwrights_own())
-        raise
-
-
-def _install_by_apt() -> None:
-    if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        print("setup: installing Chromium by apt-get", flush=True)
-        _quietly("apt-get", "update")
-        _quietly("apt-get", "install", "-y", "chromium")
-
-
-def _install_by_playwright() -> None:
-    print("setup: installing Chromium by Playwright", flush=True)
-    _quietly(sys.executable, "-m", "playwright", "install", "chromium")
-
-
-def _quietly(*command: str) -> None:
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-
-
-if __name__ == "__main__":
-    try:
-        find_or_install()
-    except InputError as error:
-        sys.exit(f"setup: {error}")
+def _run(command: Command) -> None:
+    """Run a command that may fail: whether a Chromium starts is what counts."""
+    with suppress(OSError):  # the program is not there
+        subprocess.run(command, env=os.environ | {"DEBIAN_FRONTEND": "noninteractive"}, stdin=subprocess.DEVNULL,
+                       capture_output=True, check=False)

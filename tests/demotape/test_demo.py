@@ -22,7 +22,7 @@ from playwright.sync_api import expect, sync_playwright
 from curator_web import create_app
 from curator_web.demonstrations.library.library import current
 from curator_web.users import add_user
-from demotape.site import miniwob_folder, serve
+from demotape.site import serve_airline
 from pipeline.verify import verify
 from recorder import Recording
 from schemas.chromium import find_chromium
@@ -49,8 +49,43 @@ def demonstration(demo):
 
 
 def test_it_says_what_it_did(demo):
-    for word in ("Turns", "click 12", "textInput 2", "15 good out of 15", "7 of 7 utterances placed"):
+    for word in ("Turns", "click 12", "textInput 2", "15 good out of 15",
+                 "7 of 7 utterances placed, from demotape-demo/zoom-chat.txt",
+                 "demotape-demo/book-a-flight/outcome.json"):
         assert word in demo[1]
+
+
+@pytest.fixture
+def printed(demo):
+    """The three commands to go on with, as they are printed."""
+    commands = re.findall(r"^  (\S.*)$", demo[1], flags=re.M)
+    assert len(commands) == 3
+    return commands
+
+
+def test_the_printed_commands_work(demo, printed, installed):
+    replay, agent, review = printed
+    folder = demo[0].parent
+    replayed = run("sh", "-c", replay, cwd=folder)
+    assert re.search("book-a-flight: (same|equivalent),", replayed)  # the page counts seconds, which may differ by one
+    scored = run("sh", "-c", agent, cwd=folder)
+    assert re.search(r"^book-a-flight  1  ", scored, re.M)
+    imported = re.search("^Review the runs: (.*)$", scored, re.M)[1]
+    assert ": imported (" in run("sh", "-c", imported, cwd=folder)
+    served = subprocess.Popen(["sh", "-c", f"exec {review}"], cwd=folder, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, text=True,
+                              env=os.environ | {"PYTHONUNBUFFERED": "1", "DEMOTAPE_REVIEW_PORT": "0"})
+    try:
+        assert "book-a-flight" in fetch(re.search(r"http://\S+", served.stdout.readline())[0])
+    finally:
+        served.terminate()
+        served.communicate()
+
+
+def test_the_task_is_done_at_the_end_only(demo):
+    result = json.loads(run(DEMOTAPE, "outcome", demo[0] / "book-a-flight", "--json", cwd=demo[0]))
+    assert result["score"] == 1 and result["reached"] == 1
+    assert not any("refused" in check for check in result["checks"])
 
 
 def test_the_turns_are_the_navigators(demonstration):
@@ -77,12 +112,11 @@ def test_everything_it_wrote_is_whole(demo):
 
 def test_the_exported_script_books_the_flight_again(demo, monkeypatch):
     [script] = (demo[0] / "export-playwright" / "train").glob("*.py")
-    with serve(miniwob_folder()) as site, sync_playwright() as playwright:
+    with serve_airline() as site, sync_playwright() as playwright:
         monkeypatch.setenv("DEMOTAPE_ORIGIN", site)
         made = runpy.run_path(str(script))
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright.chromium.executable_path))
         context = browser.new_context(viewport=made["VIEWPORT"])
-        context.add_init_script("addEventListener('DOMContentLoaded', () => Math.seedrandom('23'))")  # the same flight
         page = context.new_page()
         made["run"](context, page)
         expect(page.locator("#reward-reason")).to_have_text("GOOD")

@@ -48,7 +48,7 @@ FAILING = {
               "judge {folder}/empty --sample 1 --out sample.jsonl"),
     "ranker train": ("ranker train {folder}/empty --output made/ranker.json",),
 }
-WITHOUT_FOLDERS = {"check", "diff", "push", "evaluate"}  # they write nothing
+WITHOUT_FOLDERS = {"check", "diff", "push", "evaluate", "setup"}  # they write nothing
 READING = ("user", "project", "task", "admin")  # groups whose other commands refuse a folder that is not there
 
 

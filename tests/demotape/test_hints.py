@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from demotape.commands.hints import called_program
+from demotape.commands.hints import called_program, install_command
 from tests.support.samples.recording_fixtures import write_recording
 
 COMMAND = Path(sys.executable).parent / "demotape"
@@ -44,3 +44,19 @@ def test_another_program_of_the_name_on_the_path_is_not_meant(tmp_path, monkeypa
     assert called_program(str(other)) == "demotape"
     assert called_program("/a b/demotape") == "'/a b/demotape'"
     assert called_program("/usr/bin/pytest") == "demotape"
+
+
+@pytest.mark.parametrize("made_by, command", [
+    ("uv-receipt.toml", "uv pip install --python '{python}' 'mcp<3,>=2.3'"),
+    ("pipx_metadata.json", "pipx inject demotape 'mcp<3,>=2.3'"),
+    ("pyvenv.cfg", "'{python}' -m pip install 'demotape[mcp]'")])
+def test_an_extra_is_installed_where_the_program_is(tmp_path, made_by, command):
+    python = tmp_path / "a b" / "python"
+    (tmp_path / made_by).touch()
+    assert install_command("mcp", tmp_path, str(python)) == command.format(python=python)
+
+
+def test_the_environment_of_the_path_needs_no_path(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "pip").touch(mode=0o755)
+    assert install_command("mcp", tmp_path, str(tmp_path / "python")) == "pip install 'demotape[mcp]'"

@@ -31,6 +31,7 @@ WITHOUT_PAGES = {
     **dict.fromkeys(("record",), "the browser parses; the recorder joins texts"),
     **dict.fromkeys(("review", "demo"), "the app's tests cover its pages; the demo calls process and export"),
     **dict.fromkeys(("diff", "push"), "read manifests and hashes"),
+    **dict.fromkeys(("setup",), "opens no page"),
     **dict.fromkeys(("judge",), "reads pictures and texts, in a process with limits"),
     **dict.fromkeys(("replay serve", "replay export"), "read the network of a recording"),
     **dict.fromkeys(("env serve", "env mcp"), "parse in processes with limits: tests/demotape/test_mcp_server.py"),

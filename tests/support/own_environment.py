@@ -21,16 +21,27 @@ def find_python(version: str) -> str:
     return python
 
 
-def make_environment(folder: Path, *requirements: str, python: str = sys.executable) -> Path:
-    """The Python of a new environment in a folder, with these packages; skips the test where there is no uv. `python`:
-    of which it is made."""
+def find_uv() -> str:
+    """The program uv; skips the test where there is none."""
     uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
     if uv is None:
         pytest.skip("uv is not installed")
-    outside = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    return uv
+
+
+def index_variables() -> dict[str, str]:
+    """Variables with which uv uses the package index that pip uses."""
     index = subprocess.run([sys.executable, "-m", "pip", "config", "get", "global.index-url"], capture_output=True,
                            text=True, check=False).stdout.strip()
-    outside |= {"UV_DEFAULT_INDEX": index} if index else {}
+    return {"UV_DEFAULT_INDEX": index} if index else {}
+
+
+def make_environment(folder: Path, *requirements: str, python: str = sys.executable) -> Path:
+    """The Python of a new environment in a folder, with these packages; skips the test where there is no uv. `python`:
+    of which it is made."""
+    uv = find_uv()
+    outside = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    outside |= index_variables()
     installed = folder / "bin" / "python"
     for command in ([uv, "venv", "--quiet", "--python", python, folder],
                     [uv, "pip", "install", "--quiet", "--python", installed, *requirements]):

@@ -47,7 +47,7 @@ def main() -> int:
 def write_sources(folder: Path) -> dict[str, Path]:
     """What is read, by its name: documents as they are, the other texts as Markdown in a folder."""
     top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-    documents = [*top, *sorted((ROOT / "docs").glob("*.md"))]
+    documents = [*top, *sorted((ROOT / "docs").rglob("*.md"))]
     sources = {path.relative_to(ROOT).as_posix(): path for path in documents}
     for name, texts in ((UI, ui_texts()), (HELP, help_texts(commands))):
         path = folder / f"{name.replace(' ', '-')}.md"

@@ -1,5 +1,6 @@
 """A test web site, over real HTTP: pages from a dictionary, on any number of origins."""
 
+import ssl
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -8,10 +9,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 class Site:
     """Serves `pages` (path -> HTML text, or (content type, bytes)); change the dictionary at any time.
 
-    `origin` and `other_origin` are two origins of the same pages.
+    `origin` and `other_origin` are two origins of the same pages. `tls`: the certificate with which it serves https.
     """
 
-    def __init__(self, pages: Mapping[str, str | tuple[str, bytes]] | None = None):
+    def __init__(self, pages: Mapping[str, str | tuple[str, bytes]] | None = None, tls: ssl.SSLContext | None = None):
         self.pages = dict(pages or {})
         self.headers: dict[str, str] = {}
         self.posted: list[bytes] = []
@@ -32,10 +33,13 @@ class Site:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
         self._thread.start()
-        self.origin = f"http://127.0.0.1:{self._server.server_port}"
-        self.other_origin = f"http://localhost:{self._server.server_port}"
+        scheme = "https" if tls else "http"
+        self.origin = f"{scheme}://127.0.0.1:{self._server.server_port}"
+        self.other_origin = f"{scheme}://localhost:{self._server.server_port}"
 
     def close(self) -> None:
         self._server.shutdown()
