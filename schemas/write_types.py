@@ -14,7 +14,19 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from .formats import agent_steps, backup, demonstration, network, origin, outcome, package, parts, proof, recording
+from .formats import (
+    agent_steps,
+    backup,
+    demonstration,
+    network,
+    origin,
+    outcome,
+    package,
+    parts,
+    proof,
+    recording,
+    scheme,
+)
 from .formats.parts import Strict
 
 _FOLDER = Path(__file__).parent / "types"
@@ -30,6 +42,7 @@ MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
     "package": ("an extension's package", (package,)),
     "proof": ("a proof", (proof,)),
+    "scheme": ("a labelling scheme", (scheme,)),
     "backup": ("a backup", (backup,)),
 }
 _ALIASES = {"recordings": {"JsonObject": "dict[str, Any]  # an object of JSON that no schema describes, or not yet"}}

@@ -76,3 +76,5 @@ from .recordings import TurnState as TurnState
 from .recordings import VideoPlacement as VideoPlacement
 from .recordings import VideoSegment as VideoSegment
 from .recordings import VideoStretch as VideoStretch
+from .scheme import Question as Question
+from .scheme import Scheme as Scheme

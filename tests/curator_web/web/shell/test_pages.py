@@ -42,7 +42,7 @@ PAGES = {
     "sent-back": "/demonstrations/rec-2", "questions": "/questions", "dashboard": "/dashboard", "exports": "/exports",
     "import": "/import", "missing": "/demonstrations/nowhere", "account": "/account", "people": "/people",
     "person": "/people/ann", "labels": "/labels", "projects": "/projects", "project": "/projects/main",
-    "settings": "/projects/main/settings", "preset": "/exports?preset=1",
+    "settings": "/projects/main/settings", "scheme": "/projects/main/scheme", "preset": "/exports?preset=1",
     "guidelines": "/projects/main/guidelines", "deleted": "/deleted", "tasks": "/tasks", "task": "/tasks/task-2",
     "notifications": "/notifications", "webhooks": "/webhooks", "webhook": "/webhooks/1",
     "withdraw": "/deleted/withdrawal/rec-1",

@@ -1,0 +1,30 @@
+"""Types of the values of a labelling scheme, after reading and validation.
+
+Written by `python -m schemas.write_types` from the schemas; change those.
+"""
+
+from typing import NotRequired, TypedDict
+
+
+class Question(TypedDict):
+    """QuestionSchema: A question of a labelling scheme."""
+
+    name: str
+    question: str
+    scope: str
+    kind: str
+    options: NotRequired[list[str]]
+    minimum: NotRequired[int]
+    maximum: NotRequired[int]
+    low: NotRequired[str]
+    high: NotRequired[str]
+    required: NotRequired[bool]
+    intents: NotRequired[list[str]]
+    when: NotRequired[dict[str, list[str | int]]]
+    hint: NotRequired[str]
+
+
+class Scheme(TypedDict):
+    """SchemeSchema: A labelling scheme: the questions in the order in which they are asked."""
+
+    questions: list[Question]
