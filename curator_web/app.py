@@ -14,6 +14,7 @@ from .access.openid_settings import OpenIDSettings
 from .access.services import Services
 from .api.account import notifications as api_notifications
 from .api.account import own_keys as api_own_keys
+from .api.review import answers as api_answers
 from .api.review import demonstrations as api_demonstrations
 from .api.review import network as api_network
 from .api.review import outcomes as api_outcomes
@@ -164,7 +165,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
                     health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_projects, api_schemes, api_team, api_filters, api_tasks, api_labels, api_pairs,
+    for concern in (api_projects, api_schemes, api_answers, api_team, api_filters, api_tasks, api_labels, api_pairs,
                     api_jobs, api_dashboard,
                     api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
                     api_own_keys, api_training, api_rooms, judging_api):

@@ -39,10 +39,10 @@ MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "network": ("a recorded network", (network,)),
     "origin": ("who or what a recording is from", (origin,)),
     "outcome": ("outcome checks", (outcome,)),
+    "scheme": ("a labelling scheme", (scheme,)),
     "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
     "package": ("an extension's package", (package,)),
     "proof": ("a proof", (proof,)),
-    "scheme": ("a labelling scheme", (scheme,)),
     "backup": ("a backup", (backup,)),
 }
 _ALIASES = {"recordings": {"JsonObject": "dict[str, Any]  # an object of JSON that no schema describes, or not yet"}}

@@ -3,10 +3,12 @@
 A scheme is written by hand, as YAML or JSON (docs/schemes.md).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
+from schemas import limits
 from schemas.intents import INTENTS
 
 from .parts import Strict, flag, integer, listing, string
@@ -95,7 +97,30 @@ class SchemeSchema(Strict):
             earlier[question["name"]] = question
 
 
-def possible_answers(question: dict[str, Any]) -> list[str] | range:
+class AnswerValueField(fields.Field[Any]):
+    """The value of an answer, whose form depends on the kind of the question."""
+
+    type_hint = "str | int | list[Any]"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> Any:
+        if not isinstance(value, str | int | list) or isinstance(value, bool):
+            raise ValidationError("Must be a text, a whole number or a list.")
+        return value
+
+
+class AnswerSchema(Strict):
+    """A person's answer to a question of a labelling scheme."""
+
+    question = string("name of the question")
+    turn = string("id of the turn that it is about; absent for the demonstration", required=False)
+    value = AnswerValueField(required=True, metadata={
+        "description": "choice: an option; several: a list of options; scale: a whole number; text: a text"})
+    annotator = string("pseudonym of the person")
+    scheme = integer("version of the scheme in which it was answered", validate=validate.Range(1, limits.MAX_INTEGER))
+    independent = flag("whether nobody else had answered the question where that person could see it")
+
+
+def possible_answers(question: Mapping[str, Any]) -> list[str] | range:
     """What can be chosen for a question of one of CLOSED_KINDS: its options, or the numbers of its scale."""
     if question["kind"] == SCALE:
         return range(question["minimum"], question["maximum"] + 1)

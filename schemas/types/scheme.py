@@ -3,7 +3,7 @@
 Written by `python -m schemas.write_types` from the schemas; change those.
 """
 
-from typing import NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 
 class Question(TypedDict):
@@ -28,3 +28,14 @@ class Scheme(TypedDict):
     """SchemeSchema: A labelling scheme: the questions in the order in which they are asked."""
 
     questions: list[Question]
+
+
+class Answer(TypedDict):
+    """AnswerSchema: A person's answer to a question of a labelling scheme."""
+
+    question: str
+    turn: NotRequired[str]
+    value: str | int | list[Any]
+    annotator: str
+    scheme: int
+    independent: bool

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from curator_web.db.database import Database
 from curator_web.db.models.core import INVALID, MAIN, STATUSES, Demonstration
+from curator_web.demonstrations.schemes.exported import answers_for_export
 from curator_web.errors import Damaged, ErrorText
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import RecordingStore
@@ -46,6 +47,10 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
             with damage.named(demonstration_id):
                 recording = store.open(exported.row.recording)
             current = labels.without_texts(exported.checked(sound), definitions)
+            with db.reading() as session:
+                people = answers_for_export(session, exported.row, current["turns"], key)
+            if people:
+                current = {**current, "answers": people}
             current.pop("outcome", None)  # no export has it, so none is made again where only it has changed
         except Damaged as error:
             if damaged is None:

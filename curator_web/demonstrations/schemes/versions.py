@@ -63,6 +63,6 @@ def save(db: Database, source: str, account: Account) -> SchemeVersion:
         return row
 
 
-def _newest(project: str) -> Select[tuple[SchemeVersion]]:
+def _newest(project: str) -> Select[SchemeVersion]:
     return (select(SchemeVersion).where(SchemeVersion.project == project)
             .order_by(SchemeVersion.number.desc()).limit(1))

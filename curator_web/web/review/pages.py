@@ -14,7 +14,8 @@ from curator_web.demonstrations.leases import leases, training_attempts
 from curator_web.demonstrations.library import damage, labels, library, pairs, replay_proofs, review_cache
 from curator_web.demonstrations.listing import comments, deleting, saved_filters
 from curator_web.demonstrations.listing.listing import COUNT_LIMIT, listing, read_filter, sites
-from curator_web.demonstrations.workflow import editing, split_links, training, workflow
+from curator_web.demonstrations.schemes import versions
+from curator_web.demonstrations.workflow import answering, editing, split_links, training, workflow
 from curator_web.errors import Damaged, InputError
 from curator_web.jobs import replays
 from curator_web.users import project_settings, projects
@@ -28,6 +29,7 @@ from . import turn_list
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form
 from .presentation import ReviewView
+from .questions import answer_from_form, questions_view
 from .visits import nearest_turn
 
 blueprint = Blueprint("pages", __name__)
@@ -119,6 +121,18 @@ def status(demonstration_id: str) -> str | Response:
     return response
 
 
+@blueprint.post("/demonstrations/<demonstration_id>/answers")
+def answer(demonstration_id: str) -> str | Response:
+    """Save an answer to a question; asked by htmx, answer the selected turn with all its questions."""
+    before, selected = review_cache.cached_review(services().db, demonstration_id), request.form.get("selected")
+    with services().db.reading() as session:
+        scheme = versions.current_scheme(session, before.row.home).scheme
+    answering.answer(services().db, demonstration_id, [answer_from_form(scheme, request.form)], account(), before)
+    if not request.headers.get("HX-Request"):
+        return redirect(url_for(".review", demonstration_id=demonstration_id, turn=selected or None), 303)
+    return _render("review/_turn.html", demonstration_id, selected or None, request.form.get("view", "screenshot"))
+
+
 def _following(demonstration_id: str) -> str:
     """Where the next one is after one that is done."""
     following = leases.take_next(services().db, account(), after=demonstration_id)
@@ -171,6 +185,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
                                    "trouble": replay_proofs.failing_turns(db, row),
             "neighbours": split_links.neighbours(db, review), "tried": tried, "comments": talk,
             "training": training.is_training(db, demonstration_id),
+            "questions": questions_view(db, review_view, account()),
             "members": projects.member_names(db, account().project) if talk or is_page else [],
             "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
     if before:

@@ -108,6 +108,7 @@ KEYS: Words = {
     "split_session": _l("Split the session before this turn"),
     "join": _l("Join it with the part that was split off"), "add": _l("Add a chat turn"),
     "add_action": _l("Add an action: its element, then its kind"),
+    "answer": _l("Answer the questions; a digit chooses an answer"),
     "changes": _l("Changes and their authors"), "guidelines": _l("Show the guidelines"),
     "network": _l("Requests and console until the next action, if recorded"),
     "time_line": _l("Timeline of the session"), "comment": _l("Comment; Enter sends"), "undo": _l("Undo"),

@@ -16,6 +16,7 @@ from curator_web.demonstrations.library.library import import_recording, listed
 from curator_web.demonstrations.listing.comments import add_comment
 from curator_web.demonstrations.schemes import versions
 from curator_web.demonstrations.workflow import training
+from curator_web.demonstrations.workflow.answering import answer
 from curator_web.demonstrations.workflow.pairing import choose
 from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.jobs.export_presets import save as save_preset
@@ -44,7 +45,6 @@ questions:
     scope: demonstration
     kind: choice
     options: [done, partly, not done]
-    required: true
     hint: Judge by the last page only.
   - name: cause
     question: What went wrong?
@@ -52,6 +52,7 @@ questions:
     kind: several
     options: [misread the task, wrong element, site error, gave up]
     when: {success: [partly, not done]}
+    required: true
   - name: remark
     question: What should others know about this session?
     scope: demonstration
@@ -116,6 +117,8 @@ def prepare(db) -> None:
     give_back(db, ANN, give(db, ANN).id, "The shop is closed", unachievable=True)
     give(db, LEA)
     versions.save(db, SCHEME, LEA)
+    answer(db, "rec-1", [{"question": "success", "value": "partly"}, {"question": "cause", "value": ["gave up"]},
+                         {"question": "clarity", "turn": "t3", "value": 4}], LEA)
     for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
         write_guidelines(db, text, LEA)
 
