@@ -30,7 +30,7 @@ from .parts import (
     string,
 )
 from .recording import SPEAKERS
-from .scheme import AnswerSchema
+from .scheme import QuestionAnswerSchema
 
 FORMAT = "demotape/demonstration"
 PROCESSED_FORMAT = "demotape/processed"
@@ -220,7 +220,7 @@ class DemonstrationSchema(Strict):
                        required=False)
     outcome = nested(OutcomeSchema, "in the review app: what makes its task done; absent without checks",
                      required=False)
-    answers = listing(fields.Nested(AnswerSchema), "in exports of the review app: answers to the questions of the "
+    answers = listing(fields.Nested(QuestionAnswerSchema), "in exports of the review app: answers to the questions of the "
                       "labelling scheme in force; absent without any", required=False)
 
 

@@ -108,7 +108,7 @@ class AnswerValueField(fields.Field[Any]):
         return value
 
 
-class AnswerSchema(Strict):
+class QuestionAnswerSchema(Strict):
     """A person's answer to a question of a labelling scheme."""
 
     question = string("name of the question")

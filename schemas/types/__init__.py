@@ -76,6 +76,6 @@ from .recordings import TurnState as TurnState
 from .recordings import VideoPlacement as VideoPlacement
 from .recordings import VideoSegment as VideoSegment
 from .recordings import VideoStretch as VideoStretch
-from .scheme import Answer as Answer
 from .scheme import Question as Question
+from .scheme import QuestionAnswer as QuestionAnswer
 from .scheme import Scheme as Scheme

@@ -10,7 +10,7 @@ from .agent_steps import TurnReport
 from .network import BrowserAtStart
 from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
-from .scheme import Answer
+from .scheme import QuestionAnswer
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
@@ -348,7 +348,7 @@ class Demonstration(TypedDict):
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
     outcome: NotRequired[Outcome]
-    answers: NotRequired[list[Answer]]
+    answers: NotRequired[list[QuestionAnswer]]
 
 
 class SuppliedInputs(TypedDict):

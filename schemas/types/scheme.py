@@ -30,8 +30,8 @@ class Scheme(TypedDict):
     questions: list[Question]
 
 
-class Answer(TypedDict):
-    """AnswerSchema: A person's answer to a question of a labelling scheme."""
+class QuestionAnswer(TypedDict):
+    """QuestionAnswerSchema: A person's answer to a question of a labelling scheme."""
 
     question: str
     turn: NotRequired[str]

@@ -16,7 +16,7 @@ from .versions import current_scheme
 
 
 def answers_for_export(session: Session, row: Demonstration, turns: Sequence[types.Turn], key: str
-                       ) -> list[types.Answer]:
+                       ) -> list[types.QuestionAnswer]:
     """All people's answers about a demonstration and those of its turns that are not dropped, also the answers of the
     second annotator of a pair. `key`: what pseudonyms are made with."""
     scheme = current_scheme(session, row.home).scheme
@@ -24,7 +24,7 @@ def answers_for_export(session: Session, row: Demonstration, turns: Sequence[typ
         return []
     paired = pairs.pair_of(session, row.id)
     ids = [paired.first.id, paired.second.id] if paired and row.id == paired.first.id else [row.id]
-    exported: list[types.Answer] = []
+    exported: list[types.QuestionAnswer] = []
     for demonstration_id in ids:
         stored = answers_of(session, [demonstration_id])
         for name in sorted({answer.who for answer in stored}):
@@ -34,12 +34,12 @@ def answers_for_export(session: Session, row: Demonstration, turns: Sequence[typ
 
 
 def _of_person(scheme: types.Scheme, turns: Sequence[types.Turn], stored: Sequence[Answer], annotator: str
-               ) -> list[types.Answer]:
+               ) -> list[types.QuestionAnswer]:
     """One person's answers in the order of the questions: of the demonstration, then of each turn."""
     by_key = {(answer.question, answer.turn): answer for answer in stored}
     values: Answers = values_of(stored, stored[0].who)
     answered_turns = {answer.turn for answer in stored}
-    exported: list[types.Answer] = []
+    exported: list[types.QuestionAnswer] = []
     for turn in (None, *(turn for turn in turns if turn["id"] in answered_turns)):
         turn_id = turn["id"] if turn else ""
         for question in applicable(scheme, turn, values):
@@ -48,8 +48,8 @@ def _of_person(scheme: types.Scheme, turns: Sequence[types.Turn], stored: Sequen
     return exported
 
 
-def _exported(answer: Answer, annotator: str) -> types.Answer:
-    exported: types.Answer = {"question": answer.question, "value": answer.value, "annotator": annotator,
+def _exported(answer: Answer, annotator: str) -> types.QuestionAnswer:
+    exported: types.QuestionAnswer = {"question": answer.question, "value": answer.value, "annotator": annotator,
                               "scheme": answer.scheme, "independent": answer.independent}
     if answer.turn:
         exported["turn"] = answer.turn

@@ -8,7 +8,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.schemes import versions
+from curator_web.demonstrations.schemes import measuring, versions
 from curator_web.errors import ErrorText, NotFound
 from pipeline.labelling.scheme_files import MAX_CHARACTERS, SchemeError
 
@@ -68,6 +68,13 @@ def save(project: str) -> Response | tuple[str, int]:
         return _page(every, every[0] if every else None, source, error), 400
     flash(_("Version %(number)s is in force.", number=saved.number))
     return redirect(url_for(".show", project=project), 303)
+
+
+@blueprint.get("/<project>/scheme/answers")
+def answers(project: str) -> str:
+    """How far annotators agree on each question."""
+    lead()
+    return render_template("team/scheme_answers.html", rows=measuring.agreement(services().db, project))
 
 
 def lines_around(source: str, line: int | None) -> list[SourceLine]:

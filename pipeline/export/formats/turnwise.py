@@ -10,7 +10,7 @@ from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.states import States, with_box
 from schemas import UID_ATTRIBUTE
-from schemas.types import Answer
+from schemas.types import QuestionAnswer
 from schemas.types.recordings import BrowserTurn, Element, Turn
 
 from .card import Words
@@ -110,7 +110,7 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
     }
 
 
-def _answers(source: Source, turn: Turn) -> list[Answer]:
+def _answers(source: Source, turn: Turn) -> list[QuestionAnswer]:
     """The answers about a turn and about its demonstration."""
     return [answer for answer in source.demonstration.get("answers", []) if answer.get("turn") in (None, turn["id"])]
 
