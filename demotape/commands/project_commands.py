@@ -96,3 +96,20 @@ def project_scheme(project_id: str, file: Path | None, db: str | None, data: Pat
         return
     saved = versions.save(opened, source, Account(BY_COMMAND, LEAD, project=chosen))
     errors.print(f"Version {saved.number} of the scheme of {chosen}: {len(saved.content['questions'])} questions.")
+
+
+@project.command("prelabels")
+@click.argument("project_id", metavar="ID")
+@click.argument("file", type=PATH)
+@click.option("--source", required=True, metavar="NAME", help="Name of the model or file, which annotators read.")
+@of_database
+def project_prelabels(project_id: str, file: Path, source: str, db: str | None, data: Path) -> None:
+    """Suggest the answers in FILE (JSON Lines) to annotators of the project ID. An invalid line rejects the file."""
+    from curator_web.db.models.core import LEAD
+    from curator_web.demonstrations.schemes.prelabels import save_prelabels
+    from curator_web.users import BY_COMMAND, Account, projects
+    from pipeline.labelling.prelabel_files import read_prelabels
+
+    prelabels, opened = read_prelabels(file), open_database(db, data)
+    account = Account(BY_COMMAND, LEAD, project=projects.named(opened, project_id))
+    errors.print(f"{save_prelabels(opened, source, prelabels, account):,} pre-labels of {source} saved.")

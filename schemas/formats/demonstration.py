@@ -220,8 +220,8 @@ class DemonstrationSchema(Strict):
                        required=False)
     outcome = nested(OutcomeSchema, "in the review app: what makes its task done; absent without checks",
                      required=False)
-    answers = listing(fields.Nested(QuestionAnswerSchema), "in exports of the review app: answers to the questions of the "
-                      "labelling scheme in force; absent without any", required=False)
+    answers = listing(fields.Nested(QuestionAnswerSchema), "in exports of the review app: answers to the questions of "
+                      "the labelling scheme in force; absent without any", required=False)
 
 
 class SuppliedInputsSchema(Strict):

@@ -118,6 +118,17 @@ class QuestionAnswerSchema(Strict):
     annotator = string("pseudonym of the person")
     scheme = integer("version of the scheme in which it was answered", validate=validate.Range(1, limits.MAX_INTEGER))
     independent = flag("whether nobody else had answered the question where that person could see it")
+    prelabel = string("source of the pre-label that it confirms; absent otherwise", required=False)
+
+
+class PrelabelSchema(Strict):
+    """An answer that a model or a file suggests."""
+
+    demonstration = string("id of the demonstration")
+    question = string("name of the question")
+    turn = string("id of the turn; absent for the demonstration", required=False, load_default="")
+    value = AnswerValueField(required=True, allow_none=True, metadata={
+        "description": "as of an answer; null removes the suggestion"})
 
 
 def possible_answers(question: Mapping[str, Any]) -> list[str] | range:

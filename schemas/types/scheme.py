@@ -39,3 +39,13 @@ class QuestionAnswer(TypedDict):
     annotator: str
     scheme: int
     independent: bool
+    prelabel: NotRequired[str]
+
+
+class Prelabel(TypedDict):
+    """PrelabelSchema: An answer that a model or a file suggests."""
+
+    demonstration: str
+    question: str
+    turn: NotRequired[str]
+    value: str | int | list[Any] | None

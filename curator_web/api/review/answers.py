@@ -46,6 +46,8 @@ class StoredAnswerSchema(Schema):
     scheme = fields.Integer(required=True, metadata={"description": "version of the scheme that was answered"})
     independent = fields.Boolean(required=True, metadata={
         "description": "whether nobody else had answered it where the person could see it"})
+    prelabel = fields.String(required=True, allow_none=True, metadata={
+        "description": "source of the pre-label that it confirms"})
     changed_at = fields.AwareDateTime(required=True)
 
 

@@ -13,8 +13,9 @@ from sqlalchemy import exists, select, update
 from sqlalchemy.orm import Session
 
 from curator_web.db.models.core import DRAFT, RETURNED, Demonstration
-from curator_web.db.models.scheme_models import Answer
+from curator_web.db.models.scheme_models import Answer, KnownAnswer, Prelabel
 from curator_web.demonstrations.library import pairs
+from curator_web.demonstrations.library.copies import base_of
 from curator_web.users import Account
 from pipeline.labelling.answers import Answers
 from schemas import types
@@ -62,6 +63,7 @@ def store(session: Session, row: Demonstration, question: types.Question, turn: 
             session.flush()
         return
     is_independent = not _is_answered_by_others(session, row, question["name"], turn, account)
+    prelabel = session.get(Prelabel, (base_of(session, row.id), question["name"], turn))
     if answer is None:
         answer = Answer(demonstration_id=row.id, question=question["name"], turn=turn, who=account.name)
         session.add(answer)
@@ -71,16 +73,18 @@ def store(session: Session, row: Demonstration, question: types.Question, turn: 
         is_independent = is_independent and answer.independent
     answer.value, answer.scheme, answer.independent, answer.changed_at = (
         value, scheme, is_independent, datetime.now(UTC))
+    answer.prelabel = prelabel.source if prelabel and prelabel.value == value else None
     session.flush()
 
 
 def move_answers(session: Session, source: str, target: str, turns: Collection[str] | None) -> None:
-    """Have the answers at these turns, or with None at all turns, be at another demonstration. Those of the
-    demonstration itself stay: they are about what it was."""
-    moved = update(Answer).where(Answer.demonstration_id == source, Answer.turn != "")
-    if turns is not None:
-        moved = moved.where(Answer.turn.in_(turns))
-    session.execute(moved.values(demonstration_id=target).execution_options(synchronize_session=False))
+    """Have the answers, pre-labels and known answers at these turns, or with None at all turns, be at another
+    demonstration. Those of the demonstration itself stay: they are about what it was."""
+    for table in (Answer, Prelabel, KnownAnswer):
+        moved = update(table).where(table.demonstration_id == source, table.turn != "")
+        if turns is not None:
+            moved = moved.where(table.turn.in_(turns))
+        session.execute(moved.values(demonstration_id=target).execution_options(synchronize_session=False))
 
 
 def _is_answered_by_others(session: Session, row: Demonstration, question: str, turn: str, account: Account) -> bool:

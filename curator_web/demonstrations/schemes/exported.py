@@ -53,4 +53,6 @@ def _exported(answer: Answer, annotator: str) -> types.QuestionAnswer:
                               "scheme": answer.scheme, "independent": answer.independent}
     if answer.turn:
         exported["turn"] = answer.turn
+    if answer.prelabel:
+        exported["prelabel"] = answer.prelabel
     return exported

@@ -10,6 +10,7 @@ from curator_web.db.models.core import Demonstration
 from curator_web.demonstrations.leases import leases, training_attempts, visibility
 from curator_web.demonstrations.library import library, pairs
 from curator_web.demonstrations.schemes import answers
+from curator_web.demonstrations.schemes.prelabels import prelabels_of
 from curator_web.demonstrations.schemes.versions import NumberedScheme, current_scheme
 from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.users import Account
@@ -39,6 +40,18 @@ def answer(db: Database, demonstration_id: str, new_answers: Iterable[Mapping[st
         for single in new_answers:
             _answer(session, review, scheme, storable(dict(single)), account)
         leases.touch(session, review.row, account)
+
+
+def confirm(db: Database, demonstration_id: str, question: str, turn: str, account: Account,
+            known: library.Review | None = None) -> None:
+    """Have a person's answer be what a pre-label suggests. Raises InputError where nothing is suggested, and as
+    `answer` does."""
+    with db.reading() as session:
+        value = next((row.value for row in prelabels_of(session, demonstration_id, {turn})
+                      if row.question == question), None)
+    if value is None:
+        raise InputError(ErrorText("question %(name)s: no answer is suggested", name=question[:40]))
+    answer(db, demonstration_id, [{"question": question, "turn": turn, "value": value}], account, known)
 
 
 def _require_answerable(session: Session, row: Demonstration, account: Account) -> None:

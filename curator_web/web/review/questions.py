@@ -1,6 +1,6 @@
 """Questions of the labelling scheme on the review page: what is shown of them, and their forms."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +9,12 @@ from werkzeug.datastructures import MultiDict
 from curator_web.db.database import Database
 from curator_web.db.models.scheme_models import Answer
 from curator_web.demonstrations.schemes.answers import values_of, visible_answers
+from curator_web.demonstrations.schemes.known import count_known
+from curator_web.demonstrations.schemes.prelabels import prelabels_of
 from curator_web.demonstrations.schemes.versions import current_scheme
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
-from pipeline.labelling.answers import Answers, applicable, question_of
+from pipeline.labelling.answers import Answers, Key, applicable, question_of
 from schemas import types
 from schemas.formats.scheme import CHOICE, SCALE, SEVERAL, possible_answers
 
@@ -32,12 +34,14 @@ class Option:
 @dataclass(frozen=True)
 class QuestionView:
     """A question as it is asked of a turn, or of the demonstration (`turn` is empty). `value`: the own answer; None:
-    none. `others`: other people's answers that may be seen, each with who gave it."""
+    none. `others`: other people's answers that may be seen, each with who gave it. `prelabel`: what is suggested, with
+    its source; None with an answer."""
 
     question: types.Question
     turn: str
     value: Any
     others: list[tuple[str, str]]
+    prelabel: tuple[str, str] | None = None
 
     @property
     def options(self) -> list[Option]:
@@ -53,10 +57,12 @@ class QuestionView:
 
 @dataclass(frozen=True)
 class QuestionsView:
-    """The questions that are asked of the selected turn and of the demonstration."""
+    """The questions that are asked of the selected turn and of the demonstration. `known`: how many answers about it
+    are known; None for who may not see that."""
 
     of_turn: list[QuestionView]
     of_demonstration: list[QuestionView]
+    known: int | None = None
 
     def __bool__(self) -> bool:
         return bool(self.of_turn or self.of_demonstration)
@@ -69,11 +75,16 @@ def questions_view(db: Database, review: ReviewView, account: Account) -> Questi
         scheme = current_scheme(session, review.row.home).scheme
         if not scheme["questions"]:
             return QuestionsView([], [])
-        stored = visible_answers(session, review.row, account, {"", *([turn["id"]] if turn else [])})
+        turns = {"", *([turn["id"]] if turn else [])}
+        stored = visible_answers(session, review.row, account, turns)
+        suggested = {(row.question, row.turn): (words_of(row.value), row.source)
+                     for row in prelabels_of(session, review.row.id, turns)}
+        is_team_lead = account.leads and not account.alone and review.row.project == review.row.home
+        known = count_known(session, review.row.id) if is_team_lead else None
     own = values_of([answer for answer in stored if answer.demonstration_id == review.row.id], account.name)
     others = [answer for answer in stored if answer.who != account.name]
-    of_turn = _views(applicable(scheme, turn, own), turn["id"], own, others) if turn else []
-    return QuestionsView(of_turn, _views(applicable(scheme, None, own), "", own, others))
+    of_turn = _views(applicable(scheme, turn, own), turn["id"], own, others, suggested) if turn else []
+    return QuestionsView(of_turn, _views(applicable(scheme, None, own), "", own, others, suggested), known)
 
 
 def answer_from_form(scheme: types.Scheme, form: MultiDict[str, str]) -> dict[str, Any]:
@@ -87,12 +98,15 @@ def words_of(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def _views(questions: Sequence[types.Question], turn: str, own: Answers, others: Sequence[Answer]
-           ) -> list[QuestionView]:
-    return [QuestionView(question, turn, own.get((question["name"], turn)),
-                         [(answer.who, words_of(answer.value)) for answer in others
-                          if (answer.question, answer.turn) == (question["name"], turn)])
-            for question in questions]
+def _views(questions: Sequence[types.Question], turn: str, own: Answers, others: Sequence[Answer],
+           suggested: Mapping[Key, tuple[str, str]]) -> list[QuestionView]:
+    return [_view(question, (question["name"], turn), own, others, suggested) for question in questions]
+
+
+def _view(question: types.Question, key: Key, own: Answers, others: Sequence[Answer],
+          suggested: Mapping[Key, tuple[str, str]]) -> QuestionView:
+    words = [(answer.who, words_of(answer.value)) for answer in others if (answer.question, answer.turn) == key]
+    return QuestionView(question, key[1], own.get(key), words, None if key in own else suggested.get(key))
 
 
 def _value(question: types.Question, form: MultiDict[str, str]) -> Any:

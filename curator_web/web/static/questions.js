@@ -55,6 +55,10 @@
   });
 
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target.matches?.("[data-question]")) {
+      answered = event.target.dataset.question;
+      event.target.querySelector("[data-confirms-answer]")?.click();
+    }
     if (event.key !== "Escape" || !isAnswering) return;
     isAnswering = false;
     document.querySelector("#turns [aria-current]")?.focus({ preventScroll: true });

@@ -8,7 +8,7 @@ from werkzeug import Response
 
 from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
-from curator_web.demonstrations.schemes import measuring, versions
+from curator_web.demonstrations.schemes import known, measuring, versions
 from curator_web.errors import ErrorText, NotFound
 from pipeline.labelling.scheme_files import MAX_CHARACTERS, SchemeError
 
@@ -72,9 +72,10 @@ def save(project: str) -> Response | tuple[str, int]:
 
 @blueprint.get("/<project>/scheme/answers")
 def answers(project: str) -> str:
-    """How far annotators agree on each question."""
+    """How far annotators agree on each question, and how often they answer as is known."""
     lead()
-    return render_template("team/scheme_answers.html", rows=measuring.agreement(services().db, project))
+    return render_template("team/scheme_answers.html", rows=measuring.agreement(services().db, project),
+                           reports=known.report(services().db, project))
 
 
 def lines_around(source: str, line: int | None) -> list[SourceLine]:

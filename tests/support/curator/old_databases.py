@@ -148,6 +148,10 @@ def _team(insert, revision: str) -> None:
                content={"questions": [question]}, who="val", saved_at=NOW)
         insert("answers", demonstration_id=ID, question="success", turn="", who="ann", value=json.dumps("yes"),
                scheme=1, independent=True, changed_at=NOW)
+    if revision >= "0028":
+        for table, who in (("prelabels", "source"), ("known_answers", "who")):
+            insert(table, demonstration_id=ID, question="success", turn="", value=json.dumps("no"), saved_at=NOW,
+                   **{who: "val"})
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 from curator_web.demonstrations.library.library import import_recording
 from curator_web.demonstrations.schemes import versions
 from curator_web.demonstrations.schemes.answers import answers_of
+from curator_web.demonstrations.schemes.prelabels import save_prelabels
 from curator_web.users import Account
 from tests.support.curator.curator_fixtures import make_recording
 
@@ -116,3 +117,15 @@ def test_approving_waits_for_required_answers(page, site, asked):
     with page.expect_navigation():
         page.keyboard.press("a")
     assert site.db is not None and answers(site, asked) == {("success", ""): "done"}
+
+
+def test_enter_confirms_what_is_suggested(page, site, asked):
+    save_prelabels(site.db, "model-7", [{"demonstration": asked, "question": "clear", "turn": "t3", "value": 3}],
+                   Account("local", "lead"))
+    open_review(page, site, asked, "t3")
+    page.keyboard.press("Shift+Q")
+    expect(question(page, "clear")).to_contain_text("model-7 suggests: 3")
+    press(page, "Enter")
+    expect(question(page, "success")).to_be_focused()
+    expect(question(page, "clear").get_by_role("radio", name="3")).to_be_checked()
+    assert answers(site, asked) == {("clear", "t3"): 3}

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from curator_web.demonstrations.schemes import versions
 from demotape.cli import main
 from tests.curator_web.demonstrations.test_workflow import app, db, fill
-from tests.support.curator.team_fixtures import csrf, signed_in
+from tests.support.curator.team_fixtures import LEA, csrf, signed_in
 
 __all__ = ["app", "db", "fill"]
 SCHEME = """\
@@ -66,3 +66,16 @@ def test_the_command_sets_and_prints_it(tmp_path, source, code):
     if code:
         assert f"{file}: line 6: question success: field options: Options must be unique." in done.output.replace(
             "\n", " ").replace("  ", " ")
+
+
+def test_the_command_suggests_answers(tmp_path, app, db, fill):  # noqa: F811
+    fill()
+    versions.save(db, SCHEME, LEA)
+    file = tmp_path / "prelabels.jsonl"
+    words = ["project", "prelabels", "main", str(file), "--source", "model-7", "--db", db.engine.url.render_as_string(
+        hide_password=False), "--data", str(tmp_path / "data")]
+    for value, code in (("perhaps", 2), ("yes", 0)):
+        file.write_text(f'{{"demonstration": "rec-1", "question": "success", "value": "{value}"}}', encoding="utf-8")
+        done = CliRunner().invoke(main, words)
+        assert done.exit_code == code, done.output
+    assert "1 pre-labels of model-7 saved." in done.output
