@@ -1,18 +1,20 @@
 """Answers to the questions of a labelling scheme: which are asked, which values are valid, which are missing.
 
 Answers are a mapping from `(question, turn)` to the value; `turn` is empty for those of the demonstration. Values by
-kind: an option; a list of options, in the scheme's order; a whole number; a text.
+kind: an option; a list of options, in the scheme's order; a whole number; a text; a list of spans, each with the ids of
+its `first` and `last` turn.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from schemas import InputError, types
-from schemas.formats.scheme import CHOICE, SCALE, SEVERAL, TURN, possible_answers
+from schemas.formats.scheme import CHOICE, SCALE, SEVERAL, SPAN, TURN, possible_answers
 
 Key = tuple[str, str]
 Answers = Mapping[Key, Any]
 TEXT_LENGTH = 4000
+MAX_SPANS = 50
 
 
 def question_of(scheme: types.Scheme, name: str) -> types.Question:
@@ -36,6 +38,8 @@ def checked_value(question: types.Question, value: Any) -> Any:
         return value
     if kind == SEVERAL:
         return _checked_options(question, value)
+    if kind == SPAN:
+        return _checked_spans(name, value)
     if not isinstance(value, str):
         raise InputError(f"question {name}: must be a text")
     if kind == CHOICE:
@@ -45,6 +49,29 @@ def checked_value(question: types.Question, value: Any) -> Any:
     if len(text) > TEXT_LENGTH:
         raise InputError(f"question {name}: must have at most {TEXT_LENGTH} characters")
     return text or None
+
+
+def require_turns(question: types.Question, value: Any, turns: Iterable[types.Turn]) -> None:
+    """Raises InputError for a span whose turns do not exist or are in the wrong order; `value`: a valid one."""
+    if question["kind"] != SPAN or not value:
+        return
+    indexes = {turn["id"]: index for index, turn in enumerate(turns)}
+    for span in value:
+        for end in ("first", "last"):
+            if span[end] not in indexes:
+                raise InputError(f"question {question['name']}: unknown turn {span[end][:80]!r}")
+        if indexes[span["first"]] > indexes[span["last"]]:
+            raise InputError(f"question {question['name']}: a span ends before it begins")
+
+
+def changed_spans(spans: list[dict[str, str]], change: str, turn: str) -> list[dict[str, str]]:
+    """Spans after a step of an annotator at a turn: `begin` adds one of this turn alone, `extend` has the last one end
+    here, `remove` takes the last one away. Raises InputError for another step and where there is no span."""
+    if change == "begin":
+        return [*spans, {"first": turn, "last": turn}]
+    if change not in ("extend", "remove") or not spans:
+        raise InputError("field span: begin a span first" if not spans else "field span: begin, extend or remove")
+    return [*spans[:-1], *([spans[-1] | {"last": turn}] if change == "extend" else [])]
 
 
 def is_applicable(question: types.Question, turn: types.Turn | None, answers: Answers) -> bool:
@@ -93,6 +120,14 @@ def _checked_options(question: types.Question, value: Any) -> list[str] | None:
         raise InputError(f"question {question['name']}: must be a list of options")
     _require_options(question, value)
     return [option for option in question["options"] if option in value] or None
+
+
+def _checked_spans(name: str, value: Any) -> list[dict[str, str]] | None:
+    if not isinstance(value, list) or len(value) > MAX_SPANS or not all(
+            isinstance(span, dict) and span.keys() == {"first", "last"}
+            and all(isinstance(turn, str) for turn in span.values()) for span in value):
+        raise InputError(f"question {name}: must be a list of at most {MAX_SPANS} spans, each with first and last")
+    return value or None
 
 
 def _require_options(question: types.Question, values: list[str]) -> None:

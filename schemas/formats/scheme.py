@@ -14,7 +14,7 @@ from schemas.intents import INTENTS
 from .parts import Strict, flag, integer, listing, string
 
 DEMONSTRATION, TURN = SCOPES = ("demonstration", "turn")
-CHOICE, SEVERAL, SCALE, TEXT = KINDS = ("choice", "several", "scale", "text")
+CHOICE, SEVERAL, SCALE, TEXT, SPAN = KINDS = ("choice", "several", "scale", "text", "span")
 WITH_OPTIONS = (CHOICE, SEVERAL)
 CLOSED_KINDS = (CHOICE, SEVERAL, SCALE)  # whose answers can be conditions
 NAME_LENGTH, OPTION_LENGTH, QUESTION_LENGTH = 40, 60, 500
@@ -22,7 +22,8 @@ MAX_QUESTIONS, MAX_OPTIONS, MAX_POINTS = 100, 50, 101
 _SCALE_END = 1000
 
 # What the fields besides the common ones are for, by kind.
-_NEEDS: dict[str, set[str]] = {CHOICE: {"options"}, SEVERAL: {"options"}, SCALE: {"minimum", "maximum"}, TEXT: set()}
+_NEEDS: dict[str, set[str]] = {CHOICE: {"options"}, SEVERAL: {"options"}, SCALE: {"minimum", "maximum"}, TEXT: set(),
+                               SPAN: set()}
 _MAY: dict[str, set[str]] = {SCALE: {"low", "high"}}
 _OF_KINDS = set().union(*_NEEDS.values(), *_MAY.values())
 
@@ -48,7 +49,8 @@ class QuestionSchema(Strict):
     question = string("the text that annotators read", validate=validate.Length(1, QUESTION_LENGTH))
     scope = string("what it is asked of: the `demonstration`, or each `turn` that is not dropped",
                    validate=validate.OneOf(SCOPES))
-    kind = string("`choice` (one of the options), `several` (any of the options), `scale` (a whole number), `text`",
+    kind = string("`choice` (one of the options), `several` (any of the options), `scale` (a whole number), `text`, "
+                  "`span` (stretches of turns)",
                   validate=validate.OneOf(KINDS))
     options = listing(fields.String(validate=validate.Length(1, OPTION_LENGTH)), "choice, several: the options",
                       required=False, validate=validate.Length(1, MAX_OPTIONS))
@@ -75,6 +77,8 @@ class QuestionSchema(Strict):
             raise ValidationError({extra[0]: f"Not allowed with kind {kind}."})
         if data["scope"] == DEMONSTRATION and "intents" in data:
             raise ValidationError({"intents": "Allowed with scope turn only."})
+        if kind == SPAN and data["scope"] != DEMONSTRATION:
+            raise ValidationError({"scope": "Must be demonstration with kind span."})
         options = data.get("options", [])
         if len(set(options)) < len(options):
             raise ValidationError({"options": "Options must be unique."})
@@ -114,7 +118,8 @@ class QuestionAnswerSchema(Strict):
     question = string("name of the question")
     turn = string("id of the turn that it is about; absent for the demonstration", required=False)
     value = AnswerValueField(required=True, metadata={
-        "description": "choice: an option; several: a list of options; scale: a whole number; text: a text"})
+        "description": "choice: an option; several: a list of options; scale: a whole number; text: a text; span: a "
+                       "list of objects with `first` and `last`, the ids of turns"})
     annotator = string("pseudonym of the person")
     scheme = integer("version of the scheme in which it was answered", validate=validate.Range(1, limits.MAX_INTEGER))
     independent = flag("whether nobody else had answered the question where that person could see it")

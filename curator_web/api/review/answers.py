@@ -16,7 +16,8 @@ from schemas.formats.parts import Strict
 from .demonstrations import NOT_ALLOWED, NOT_FOUND
 
 blueprint = Blueprint("answers_api", __name__, url_prefix="/api", description="Answers to a project's questions")
-VALUE = {"description": "choice: an option; several: a list of options; scale: a whole number; text: a text"}
+VALUE = {"description": "choice: an option; several: a list of options; scale: a whole number; text: a text; "
+                        "span: a list of objects with `first` and `last`, the ids of turns"}
 LOCKED = {"description": "Another person has it, it is approved or invalid, or it is damaged."}
 
 

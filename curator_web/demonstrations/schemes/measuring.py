@@ -15,7 +15,7 @@ from curator_web.db.models.scheme_models import Answer
 from pipeline.evaluate.alpha import Alpha, Level, krippendorff_alpha
 from pipeline.labelling.answers import checked_value
 from schemas import InputError, types
-from schemas.formats.scheme import SCALE, TEXT
+from schemas.formats.scheme import SCALE, SPAN, TEXT
 
 from .versions import current_scheme
 
@@ -24,8 +24,8 @@ IN_A_QUERY = 500  # demonstrations
 
 @dataclass(frozen=True)
 class QuestionAgreement:
-    """How far annotators agree on a question. `level`: of measurement, by which alpha is computed; empty for texts,
-    which are not compared."""
+    """How far annotators agree on a question. `level`: of measurement, by which alpha is computed; empty for texts
+    and spans, which are not compared."""
 
     question: types.Question
     level: Level | str
@@ -52,7 +52,7 @@ def valid_value(question: types.Question, answer: Any) -> Any:
 
 
 def _measured(question: types.Question, answers: list[tuple[str, Answer]]) -> QuestionAgreement:
-    if question["kind"] == TEXT:
+    if question["kind"] in (TEXT, SPAN):
         return QuestionAgreement(question, "", Alpha(0))
     units: dict[str, dict[str, list[Hashable]]] = defaultdict(lambda: defaultdict(list))
     for original, answer in answers:

@@ -14,7 +14,7 @@ from curator_web.demonstrations.schemes.prelabels import prelabels_of
 from curator_web.demonstrations.schemes.versions import NumberedScheme, current_scheme
 from curator_web.errors import Conflict, ErrorText, InputError
 from curator_web.users import Account
-from pipeline.labelling.answers import checked_value, is_applicable, question_of
+from pipeline.labelling.answers import changed_spans, checked_value, is_applicable, question_of, require_turns
 from schemas import types
 from schemas.text import storable
 
@@ -54,6 +54,15 @@ def confirm(db: Database, demonstration_id: str, question: str, turn: str, accou
     answer(db, demonstration_id, [{"question": question, "turn": turn, "value": value}], account, known)
 
 
+def change_spans(db: Database, demonstration_id: str, question: str, change: str, turn: str, account: Account,
+                 known: library.Review) -> None:
+    """Begin a span at a turn, extend the last one to it, or remove the last one. Raises as `answer` does."""
+    with db.reading() as session:
+        stored = answers.values_of(answers.answers_of(session, [demonstration_id], {""}), account.name)
+    spans = changed_spans(stored.get((question, ""), []), change, turn)
+    answer(db, demonstration_id, [{"question": question, "value": spans}], account, known)
+
+
 def _require_answerable(session: Session, row: Demonstration, account: Account) -> None:
     """Raises NotAllowed or Conflict where this person cannot edit the demonstration."""
     if row.status in LOCKED:
@@ -67,6 +76,7 @@ def _answer(session: Session, review: library.Review, scheme: NumberedScheme, si
             account: Account) -> None:
     question, turn_id = question_of(scheme.scheme, single["question"]), single.get("turn") or ""
     value = checked_value(question, single["value"])
+    require_turns(question, value, review.turns)
     turn = _turn(review, turn_id)
     stored = answers.answers_of(session, [review.row.id], {"", turn_id})
     if value is not None and not is_applicable(question, turn, answers.values_of(stored, account.name)):

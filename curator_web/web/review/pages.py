@@ -131,6 +131,9 @@ def answer(demonstration_id: str) -> str | Response:
     if request.form.get("confirm"):
         answering.confirm(services().db, demonstration_id, request.form.get("question", ""),
                           request.form.get("turn", ""), account(), before)
+    elif change := request.form.get("span"):
+        answering.change_spans(services().db, demonstration_id, request.form.get("question", ""), change,
+                               selected or "", account(), before)
     else:
         answering.answer(services().db, demonstration_id, [answer_from_form(scheme, request.form)], account(), before)
     if not request.headers.get("HX-Request"):

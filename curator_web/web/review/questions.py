@@ -35,13 +35,14 @@ class Option:
 class QuestionView:
     """A question as it is asked of a turn, or of the demonstration (`turn` is empty). `value`: the own answer; None:
     none. `others`: other people's answers that may be seen, each with who gave it. `prelabel`: what is suggested, with
-    its source; None with an answer."""
+    its source; None with an answer. `words`: the own answer."""
 
     question: types.Question
     turn: str
     value: Any
     others: list[tuple[str, str]]
     prelabel: tuple[str, str] | None = None
+    words: str = ""
 
     @property
     def options(self) -> list[Option]:
@@ -77,14 +78,15 @@ def questions_view(db: Database, review: ReviewView, account: Account) -> Questi
             return QuestionsView([], [])
         turns = {"", *([turn["id"]] if turn else [])}
         stored = visible_answers(session, review.row, account, turns)
-        suggested = {(row.question, row.turn): (words_of(row.value), row.source)
+        numbers = review.numbers
+        suggested = {(row.question, row.turn): (words_of(row.value, numbers), row.source)
                      for row in prelabels_of(session, review.row.id, turns)}
         is_team_lead = account.leads and not account.alone and review.row.project == review.row.home
         known = count_known(session, review.row.id) if is_team_lead else None
     own = values_of([answer for answer in stored if answer.demonstration_id == review.row.id], account.name)
     others = [answer for answer in stored if answer.who != account.name]
-    of_turn = _views(applicable(scheme, turn, own), turn["id"], own, others, suggested) if turn else []
-    return QuestionsView(of_turn, _views(applicable(scheme, None, own), "", own, others, suggested), known)
+    of_turn = _views(applicable(scheme, turn, own), turn["id"], own, others, suggested, numbers) if turn else []
+    return QuestionsView(of_turn, _views(applicable(scheme, None, own), "", own, others, suggested, numbers), known)
 
 
 def answer_from_form(scheme: types.Scheme, form: MultiDict[str, str]) -> dict[str, Any]:
@@ -93,20 +95,30 @@ def answer_from_form(scheme: types.Scheme, form: MultiDict[str, str]) -> dict[st
     return {"question": question["name"], "turn": form.get("turn", ""), "value": _value(question, form)}
 
 
-def words_of(value: Any) -> str:
-    """An answer in a line of text."""
-    return ", ".join(value) if isinstance(value, list) else str(value)
+def words_of(value: Any, numbers: Mapping[str, int]) -> str:
+    """An answer in a line of text; `numbers`: of turns, by id."""
+    if not isinstance(value, list):
+        return str(value)
+    return ", ".join(_span_words(item, numbers) if isinstance(item, dict) else item for item in value)
+
+
+def _span_words(span: Mapping[str, str], numbers: Mapping[str, int]) -> str:
+    """The numbers of the first and the last turn; `?` for one that is not there any more."""
+    first, last = (numbers.get(span[end], "?") for end in ("first", "last"))
+    return f"{first}–{last}" if first != last else str(first)
 
 
 def _views(questions: Sequence[types.Question], turn: str, own: Answers, others: Sequence[Answer],
-           suggested: Mapping[Key, tuple[str, str]]) -> list[QuestionView]:
-    return [_view(question, (question["name"], turn), own, others, suggested) for question in questions]
+           suggested: Mapping[Key, tuple[str, str]], numbers: Mapping[str, int]) -> list[QuestionView]:
+    return [_view(question, (question["name"], turn), own, others, suggested, numbers) for question in questions]
 
 
 def _view(question: types.Question, key: Key, own: Answers, others: Sequence[Answer],
-          suggested: Mapping[Key, tuple[str, str]]) -> QuestionView:
-    words = [(answer.who, words_of(answer.value)) for answer in others if (answer.question, answer.turn) == key]
-    return QuestionView(question, key[1], own.get(key), words, None if key in own else suggested.get(key))
+          suggested: Mapping[Key, tuple[str, str]], numbers: Mapping[str, int]) -> QuestionView:
+    of_others = [(answer.who, words_of(answer.value, numbers)) for answer in others
+                 if (answer.question, answer.turn) == key]
+    return QuestionView(question, key[1], own.get(key), of_others, None if key in own else suggested.get(key),
+                        words_of(own.get(key, ""), numbers))
 
 
 def _value(question: types.Question, form: MultiDict[str, str]) -> Any:

@@ -42,7 +42,7 @@ SCOPES: Words = {"demonstration": _l("demonstration"), "turn": _l("turn"), "read
                  "upload": _l("upload")}
 ANSWERS: Words = {"single": _l("single"), "multiple": _l("multiple"), "number": _l("number"), "text": _l("text")}
 QUESTION_KINDS: Words = {"choice": _l("one option"), "several": _l("any options"), "scale": _l("scale"),
-                         "text": _l("text")}
+                         "text": _l("text"), "span": _l("spans of turns")}
 CHANGES: Words = {"new": _l("new"), "dropped": _l("dropped"), "restored": _l("restored"), "edited": _l("edited"),
                   "merged into another": _l("merged into another")}
 AWAY: Words = {"database": _l("database"), "storage": _l("storage"), "something": _l("something")}

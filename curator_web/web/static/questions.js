@@ -37,7 +37,7 @@
     const input = question.querySelector(`[data-digit="${digit}"]`);
     if (!input) return false;
     const clears = input.type === "radio" && input.checked && question.querySelector("[data-clears]");
-    answered = question.dataset.kind === "several" || clears ? null : question.dataset.question;
+    answered = ["several", "span"].includes(question.dataset.kind) || clears ? null : question.dataset.question;
     (clears || input).click();
     return true;
   }

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
-from schemas.formats.scheme import CHOICE, SCALE, SEVERAL
+from schemas.formats.scheme import CHOICE, SCALE, SEVERAL, SPAN
 from schemas.types import Question, QuestionAnswer
 
 PREFIX = "answer-"  # of a control's name, before the question's
@@ -16,6 +16,8 @@ def controls(questions: Iterable[Question]) -> list[str]:
     """The lines of the labelling interface for questions, each a header and a control."""
     lines: list[str] = []
     for question in questions:
+        if question["kind"] == SPAN:  # of turns, of which a task has one
+            continue
         name = f"name={quoteattr(PREFIX + question['name'])} {_TARGET}"
         lines.append(f'  <Header value={quoteattr(question["question"])} size="5"/>')
         if question["kind"] in (CHOICE, SEVERAL):
@@ -36,7 +38,7 @@ def annotations(answers: Iterable[QuestionAnswer], questions: Sequence[Question]
 
     The person's pseudonym is in the `meta` of each result: `completed_by` names accounts of Label Studio.
     """
-    kinds = {question["name"]: question["kind"] for question in questions}
+    kinds = {question["name"]: question["kind"] for question in questions if question["kind"] != SPAN}
     by_person: dict[str, list[dict[str, Any]]] = {}
     for answer in answers:
         if answer.get("turn") in (None, turn) and answer["question"] in kinds:

@@ -78,6 +78,20 @@ def test_what_cannot_be_answered_is_refused_as_a_whole(db, asking, question, val
     assert seen(db, ANN) == set()
 
 
+def test_spans_are_of_turns_in_their_order(db, asking):  # noqa: F811
+    versions.save(db, SCHEME + "  - {name: errors, question: Where, scope: demonstration, kind: span}\n", LEA)
+    spans = [{"first": "t2", "last": "t4"}, {"first": "t5", "last": "t5"}]
+    say(db, ANN, "errors", spans)
+    assert seen(db, ANN) == {("ann", "errors", "", str(spans))}
+    for wrong, message in (([{"first": "t4", "last": "t2"}], "a span ends before it begins"),
+                           ([{"first": "t2", "last": "t99"}], "unknown turn 't99'"),
+                           ([{"first": "t2"}], "each with first and last"), ("t2", "must be a list")):
+        with pytest.raises(InputError, match=message):
+            say(db, ANN, "errors", wrong)
+    say(db, ANN, "errors", [])
+    assert seen(db, ANN) == set()
+
+
 def test_who_may_edit_may_answer(db, asking):  # noqa: F811
     say(db, ANN, "success", "done")
     with pytest.raises(Conflict, match="ann has locked"):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.labelling.answers import applicable, checked_value, missing, question_of
+from pipeline.labelling.answers import applicable, changed_spans, checked_value, missing, question_of
 from pipeline.labelling.scheme_files import read_scheme
 from schemas import InputError
 
@@ -59,3 +59,13 @@ def test_missing_answers_are_of_the_demonstration_then_of_turns():
     answers = {("success", ""): "no", ("causes", ""): ["b"], ("clear", "t1"): 1, ("clear", "t5"): 4}
     assert list(missing(SCHEME, TURNS, answers)) == [("why", "t1")]
     assert list(missing(SCHEME, TURNS, answers | {("why", "t1"): "x"})) == []
+
+
+def test_spans_change_by_steps_at_turns():
+    spans = changed_spans(changed_spans([], "begin", "t1"), "extend", "t3")
+    assert spans == [{"first": "t1", "last": "t3"}]
+    assert changed_spans(spans, "begin", "t5") == [*spans, {"first": "t5", "last": "t5"}]
+    assert changed_spans(spans, "remove", "t5") == []
+    for change, before in (("extend", []), ("remove", []), ("dance", spans)):
+        with pytest.raises(InputError, match="^field span: "):
+            changed_spans(before, change, "t1")

@@ -41,7 +41,7 @@ def test_a_scheme_is_read_as_it_was_written():
     ("[yes, partly, no]", "[yes, yes]", "line 7: question success: field options: Options must be unique."),
     ("[yes, partly, no]", "[1, 2]", "line 7: question success: field options.0: Not a valid string."),
     ("kind: scale", "kind: dance",
-     "line 12: question clear: field kind: Must be one of: choice, several, scale, text."),
+     "line 12: question clear: field kind: Must be one of: choice, several, scale, text, span."),
     ("required: true", "required: yes", "line 8: question success: field required: Not a valid boolean."),
     ("    kind: choice\n", "", "line 3: question success: field kind: Missing data for required field."),
     ("[yes, partly]}", "maybe}", "line 16: question clear: field when: 'maybe' is not an answer of success."),

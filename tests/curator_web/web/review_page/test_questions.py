@@ -22,6 +22,7 @@ questions:
   - {name: causes, question: Why, scope: demonstration, kind: several, options: [a, b, c], when: {success: failed}}
   - {name: note, question: Note, scope: demonstration, kind: text}
 """
+SPANS = "questions: [{name: errors, question: Where, scope: demonstration, kind: span}]"
 
 
 @pytest.fixture
@@ -129,3 +130,19 @@ def test_enter_confirms_what_is_suggested(page, site, asked):
     expect(question(page, "success")).to_be_focused()
     expect(question(page, "clear").get_by_role("radio", name="3")).to_be_checked()
     assert answers(site, asked) == {("clear", "t3"): 3}
+
+
+def test_a_span_is_marked_from_turn_to_turn(page, site, asked):
+    versions.save(site.db, SPANS, ALONE)
+    open_review(page, site, asked, "t2")
+    page.keyboard.press("Shift+Q")
+    press(page, "1")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator("#turn")).to_have_attribute("data-turn", "t4")
+    expect(question(page, "errors")).to_be_focused()
+    press(page, "2")
+    expect(question(page, "errors")).to_contain_text("Turns 2–4")
+    assert answers(site, asked) == {("errors", ""): [{"first": "t2", "last": "t4"}]}
+    press(page, "1", "3", "3")
+    assert answers(site, asked) == {}
