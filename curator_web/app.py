@@ -14,6 +14,7 @@ from .access.openid_settings import OpenIDSettings
 from .access.services import Services
 from .api.account import notifications as api_notifications
 from .api.account import own_keys as api_own_keys
+from .api.review import answers as api_answers
 from .api.review import demonstrations as api_demonstrations
 from .api.review import network as api_network
 from .api.review import outcomes as api_outcomes
@@ -21,6 +22,7 @@ from .api.review import proofs as api_proofs
 from .api.team import labels as api_labels
 from .api.team import members as api_team
 from .api.team import projects as api_projects
+from .api.team import schemes as api_schemes
 from .api.team import webhooks as api_webhooks
 from .api.work import dashboard as api_dashboard
 from .api.work import export_presets as api_export_presets
@@ -49,7 +51,7 @@ from .web.review import alternative_frames, history, network, outcomes, pages, p
 from .web.review import blobs as blob_views
 from .web.review.presentation import addresses, browser_name, clock, edit_summary, time_of_day, when
 from .web.shell import display_names, failures, health, languages, request_log, tour
-from .web.team import notifications, people, project_settings, projects, team, webhooks
+from .web.team import notifications, people, project_settings, projects, schemes, team, webhooks
 from .web.work import (
     dashboard,
     deletions,
@@ -157,12 +159,14 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     from .judging import pages as judging_pages
 
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
-                    notifications, pages, turn_list, history, proofs, outcomes, timeline, alternative_frames, network,
-                    tree, team, deletions, filters, pairs, rooms, room_links, training, judging_pages, task_proposals,
-                    tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views, health):
+                    schemes, notifications, pages, turn_list, history, proofs, outcomes, timeline, alternative_frames,
+                    network, tree, team, deletions, filters, pairs, rooms, room_links, training, judging_pages,
+                    task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views,
+                    health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
-    for concern in (api_projects, api_team, api_filters, api_tasks, api_labels, api_pairs, api_jobs, api_dashboard,
+    for concern in (api_projects, api_schemes, api_answers, api_team, api_filters, api_tasks, api_labels, api_pairs,
+                    api_jobs, api_dashboard,
                     api_notifications, api_webhooks, api_export_presets, api_proofs, api_outcomes, api_network,
                     api_own_keys, api_training, api_rooms, judging_api):
         described.register_blueprint(concern.blueprint)

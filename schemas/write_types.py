@@ -14,7 +14,19 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from .formats import agent_steps, backup, demonstration, network, origin, outcome, package, parts, proof, recording
+from .formats import (
+    agent_steps,
+    backup,
+    demonstration,
+    network,
+    origin,
+    outcome,
+    package,
+    parts,
+    proof,
+    recording,
+    scheme,
+)
 from .formats.parts import Strict
 
 _FOLDER = Path(__file__).parent / "types"
@@ -27,6 +39,7 @@ MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "network": ("a recorded network", (network,)),
     "origin": ("who or what a recording is from", (origin,)),
     "outcome": ("outcome checks", (outcome,)),
+    "scheme": ("a labelling scheme", (scheme,)),
     "recordings": ("recordings and demonstrations", (parts, recording, demonstration)),
     "package": ("an extension's package", (package,)),
     "proof": ("a proof", (proof,)),

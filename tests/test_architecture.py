@@ -29,7 +29,7 @@ FLOORS = {
     "pipeline": (
         {"extras"}, {"workers", "plugins", "proofs", "timed_connection", "network", "partial_exchanges", "console"},
         {"cluster", "sandbox", "cache"}, {"isolation"}, {"context"}, {"turns", "pages", "similarity"}, {"privacy"},
-        {"align", "chat", "speech"}, {"checks"}, {"export"},
+        {"align", "chat", "speech", "labelling"}, {"checks"}, {"export"},
         {"evaluate", "ranker", "outcomes"}, {"judging"}, {"processing", "verify", "rendered_comparison"},
         {"batch", "hub", "importing"}, {"bundle"},
     ),

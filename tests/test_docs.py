@@ -21,6 +21,7 @@ from schemas.formats import (
     parts,
     proof,
     recording,
+    scheme,
 )
 from tests.support.checkout import ROOT
 from tests.support.module_list import DOCUMENT, with_listing
@@ -29,7 +30,7 @@ FORMATS = (ROOT / "docs" / "format.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SCHEMAS = {cls.__name__.removesuffix("Schema"): cls
            for module in (parts, recording, agent_steps, origin, network, package, arguments, demonstration, proof,
-                          outcome, backup)
+                          outcome, backup, scheme)
            for cls in vars(module).values()
            if isinstance(cls, type) and issubclass(cls, parts.Strict) and cls is not parts.Strict
            and cls.__module__ == module.__name__}

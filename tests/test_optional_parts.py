@@ -38,7 +38,7 @@ LIBRARIES = {module.partition(".")[0] for extra in extras.EXTRAS.values() for mo
 OUTSIDE = {("curator_web.db.timeouts", "psycopg")}  # only for the type of database that SQLAlchemy has loaded it for
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Modules of the core's dependencies whose names are not those of their packages.
-IMPORTED_AS = {"google-re2": "re2", "markdown-it-py": "markdown_it", "opencv-python-headless": "cv2",
+IMPORTED_AS = {"pyyaml": "yaml", "google-re2": "re2", "markdown-it-py": "markdown_it", "opencv-python-headless": "cv2",
                "pyspellchecker": "spellchecker", "python-stdnum": "stdnum", "scikit-image": "skimage"}
 WITHOUT_EXTRAS = """
 import importlib, json, sys

@@ -47,6 +47,7 @@ ACTIONS = tuple(Action(*line) for line in (
     ("split_session", "Shift+X", "Split the session before this turn"),
     ("join", "Shift+M", "Join it with the part that was split off"), ("add", "o", "Add a chat turn"),
     ("add_action", "Shift+O", "Add an action: its element, then its kind"),
+    ("answer", "Shift+Q", "Answer the questions; a digit chooses an answer"),
     ("changes", "h", "Changes and their authors"), ("guidelines", "Shift+G", "Show the guidelines"),
     ("network", "Shift+N", "Requests and console until the next action, if recorded"),
     ("time_line", "z", "Timeline of the session"), ("comment", "m", "Comment; Enter sends"), ("undo", "u", "Undo"),

@@ -6,7 +6,7 @@ import click
 
 from .app_data import of_database, open_database
 from .provenance import PERSON, SESSION
-from .terminal import console, errors, hint
+from .terminal import PATH, console, errors, hint
 
 
 @click.group()
@@ -74,3 +74,42 @@ def project_set(project_id: str, consent_prompt: str | None, db: str | None, dat
             account = Account(BY_COMMAND, LEAD, project=chosen)
             project_settings.change(session, account, {"consent_prompt": consent_prompt})
     console.print(f"consent-prompt: {project_settings.read(opened, chosen).consent_prompt}")
+
+
+@project.command("scheme")
+@click.argument("project_id", metavar="ID")
+@click.argument("file", type=PATH, required=False)
+@of_database
+def project_scheme(project_id: str, file: Path | None, db: str | None, data: Path) -> None:
+    """Set the labelling scheme of the project ID (FILE: YAML or JSON); without FILE, print it."""
+    from curator_web.db.models.core import LEAD
+    from curator_web.demonstrations.schemes import versions
+    from curator_web.users import BY_COMMAND, Account, projects
+    from pipeline.labelling.scheme_files import read_scheme_file
+
+    source = read_scheme_file(file) if file else None
+    opened = open_database(db, data)
+    chosen = projects.named(opened, project_id)
+    if source is None:
+        newest = next(iter(versions.versions(opened, chosen)), None)
+        click.echo(newest.source if newest else "questions: []\n", nl=False)
+        return
+    saved = versions.save(opened, source, Account(BY_COMMAND, LEAD, project=chosen))
+    errors.print(f"Version {saved.number} of the scheme of {chosen}: {len(saved.content['questions'])} questions.")
+
+
+@project.command("prelabels")
+@click.argument("project_id", metavar="ID")
+@click.argument("file", type=PATH)
+@click.option("--source", required=True, metavar="NAME", help="Name of the model or file, which annotators read.")
+@of_database
+def project_prelabels(project_id: str, file: Path, source: str, db: str | None, data: Path) -> None:
+    """Suggest the answers in FILE (JSON Lines) to annotators of the project ID. An invalid line rejects the file."""
+    from curator_web.db.models.core import LEAD
+    from curator_web.demonstrations.schemes.prelabels import save_prelabels
+    from curator_web.users import BY_COMMAND, Account, projects
+    from pipeline.labelling.prelabel_files import read_prelabels
+
+    prelabels, opened = read_prelabels(file), open_database(db, data)
+    account = Account(BY_COMMAND, LEAD, project=projects.named(opened, project_id))
+    errors.print(f"{save_prelabels(opened, source, prelabels, account):,} pre-labels of {source} saved.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from recorder import Recording
+from schemas.types import Question
 from schemas.types.recordings import Demonstration, SecretDigests, Turn
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
@@ -48,6 +49,7 @@ class Source:
     `recorded`: the demonstration of the whole recording before all edits, from which its split is decided; None where
     no edits were made to it. `without`: ids of turns that are not selected (selection.py). `near_duplicate_of`: the id
     of the oldest of those that it is nearly the same as (near_duplicates.py); empty where it is that, or like no other.
+    `questions`: those of the project's labelling scheme, to which its `answers` are.
     """
 
     demonstration: Demonstration
@@ -58,6 +60,7 @@ class Source:
     without: frozenset[str] = frozenset()
     near_duplicate_of: str = ""
     recorded: Demonstration | None = None
+    questions: tuple[Question, ...] = ()
 
     @property
     def before_edits(self) -> Demonstration:

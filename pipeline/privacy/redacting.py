@@ -190,6 +190,7 @@ def blur(pixels: numpy.ndarray, boxes: Iterable[Box], scale: float) -> numpy.nda
 def _texts(demonstration: Demonstration) -> Iterator[str]:
     """All that was said, entered and addressed."""
     yield demonstration["task"]
+    yield from (answer["value"] for answer in demonstration.get("answers", ()) if isinstance(answer["value"], str))
     for turn in demonstration["turns"]:
         if turn["type"] == "chat":
             yield turn["utterance"]

@@ -30,6 +30,7 @@ from .parts import (
     string,
 )
 from .recording import SPEAKERS
+from .scheme import QuestionAnswerSchema
 
 FORMAT = "demotape/demonstration"
 PROCESSED_FORMAT = "demotape/processed"
@@ -169,7 +170,7 @@ class VideoSegmentSchema(Strict):
 
 
 class VideoPlacementSchema(Strict):
-    """A person's word on where the external video belongs: its clock, where it shows the page, or both."""
+    """A person's word on the external video: its clock, where it shows the page, or both."""
 
     offset = recording_time("where the recording's time 0 is, seconds of the video; goes with drift", required=False)
     drift = number("by how much the video's clock is fast, parts per million; goes with offset", required=False,
@@ -219,6 +220,8 @@ class DemonstrationSchema(Strict):
                        required=False)
     outcome = nested(OutcomeSchema, "in the review app: what makes its task done; absent without checks",
                      required=False)
+    answers = listing(fields.Nested(QuestionAnswerSchema), "in exports of the review app: answers to the questions of "
+                      "the labelling scheme in force; absent without any", required=False)
 
 
 class SuppliedInputsSchema(Strict):

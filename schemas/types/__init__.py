@@ -76,3 +76,7 @@ from .recordings import TurnState as TurnState
 from .recordings import VideoPlacement as VideoPlacement
 from .recordings import VideoSegment as VideoSegment
 from .recordings import VideoStretch as VideoStretch
+from .scheme import Prelabel as Prelabel
+from .scheme import Question as Question
+from .scheme import QuestionAnswer as QuestionAnswer
+from .scheme import Scheme as Scheme

@@ -10,6 +10,7 @@ from .agent_steps import TurnReport
 from .network import BrowserAtStart
 from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
+from .scheme import QuestionAnswer
 
 JsonObject = dict[str, Any]  # an object of JSON that no schema describes, or not yet
 
@@ -314,9 +315,7 @@ class VideoSegment(TypedDict):
 
 
 class VideoPlacement(TypedDict):
-    """VideoPlacementSchema: A person's word on where the external video belongs: its clock, where it shows the
-    page, or both.
-    """
+    """VideoPlacementSchema: A person's word on the external video: its clock, where it shows the page, or both."""
 
     offset: NotRequired[float]
     drift: NotRequired[float]
@@ -349,6 +348,7 @@ class Demonstration(TypedDict):
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]
     outcome: NotRequired[Outcome]
+    answers: NotRequired[list[QuestionAnswer]]
 
 
 class SuppliedInputs(TypedDict):

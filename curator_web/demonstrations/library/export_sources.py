@@ -9,6 +9,8 @@ from sqlalchemy import select
 
 from curator_web.db.database import Database
 from curator_web.db.models.core import INVALID, MAIN, STATUSES, Demonstration
+from curator_web.demonstrations.schemes.exported import answers_for_export
+from curator_web.demonstrations.schemes.versions import read_current
 from curator_web.errors import Damaged, ErrorText
 from curator_web.storage.names_key import names_key
 from curator_web.storage.recordings import RecordingStore
@@ -38,6 +40,7 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
         raise InputError(ErrorText("status: unknown status %(status)r; choose from %(which)s", status=selection.status,
                                    which=", ".join((*STATUSES, ANY))))
     key, definitions, sound = names_key(db, store), labels.definitions(db, project), dict[str, str]()
+    questions = tuple(read_current(db, project).scheme["questions"])
     for demonstration_id in selected(db, selection, Counter() if not_selected is None else not_selected, project):
         try:
             with db.in_one_session() as now:
@@ -46,13 +49,17 @@ def exportable(db: Database, store: RecordingStore, selection: Selection = EVERY
             with damage.named(demonstration_id):
                 recording = store.open(exported.row.recording)
             current = labels.without_texts(exported.checked(sound), definitions)
+            with db.reading() as session:
+                people = answers_for_export(session, exported.row, current["turns"], key)
+            if people:
+                current = {**current, "answers": people}
             current.pop("outcome", None)  # no export has it, so none is made again where only it has changed
         except Damaged as error:
             if damaged is None:
                 raise
             damaged.append(LeftOut(demonstration_id, store.without_paths(error.reason)))
         else:
-            yield Source(current, recording, review=state, recorded=exported.base)
+            yield Source(current, recording, review=state, recorded=exported.base, questions=questions)
         if len(sound) >= NOTED_TOGETHER:
             validation_cache.note(db, sound)
             sound.clear()

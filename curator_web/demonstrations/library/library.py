@@ -24,6 +24,7 @@ from curator_web.db.models.core import (
     StatusChange,
 )
 from curator_web.db.models.deletion_models import NOWHERE
+from curator_web.db.models.scheme_models import Answer
 from curator_web.errors import Damaged, ErrorText, NotFound
 from curator_web.storage.recordings import ID, RecordingStore
 from curator_web.tasks import assignment
@@ -324,7 +325,7 @@ def _renew(session: Session, row: Demonstration,
         return "known"
     both = copies.with_copy(session, row.id)
     worked = any(session.scalars(select(kind.demonstration_id).where(kind.demonstration_id.in_(both)).limit(1)).first()
-                 for kind in (Edit, StatusChange, Comment))  # comments name turns, which may have other ids now
+                 for kind in (Edit, StatusChange, Comment, Answer))  # some name turns, which may have other ids now
     if stored is not None and worked:
         return "kept"
     session.execute(delete(BaseTurns).where(BaseTurns.demonstration_id == row.id))

@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session, aliased
 from curator_web.db.database import Database
 from curator_web.db.models.core import COPIES, DRAFT, INVALID, STATUSES, SUBMITTED, Demonstration, Edit
 from curator_web.db.models.pair_models import OUTCOMES, Pair
+from curator_web.db.models.scheme_models import Answer
 from curator_web.errors import ErrorText, NotAllowed
 from curator_web.users import Account
 
@@ -102,7 +103,8 @@ def require_editable(session: Session, row: Demonstration, account: Account) -> 
 
 
 def works_on(session: Session, demonstration_id: str, user_name: str) -> bool:
-    """Whether somebody annotates a demonstration: edited or submitted it, has it now, or is to do it."""
+    """Whether somebody annotates a demonstration: edited or submitted it, answered questions, has it now, or
+    is to do it."""
     return session.scalar(select(exists().where(Demonstration.id == demonstration_id,
                                                 works(Demonstration, user_name)))) or False
 
@@ -146,9 +148,10 @@ def _either(project: str, fits: Any) -> Select[tuple[str]]:
 def works(row: Any, user_name: str) -> ColumnElement[bool]:
     """Whether somebody annotates it, as a condition on a row; never NULL, as it is negated."""
     edited = exists(select(Edit.number).where(Edit.demonstration_id == row.id, Edit.who == user_name))
+    answered = exists().where(Answer.demonstration_id == row.id, Answer.who == user_name)
     return or_(*(func.coalesce(column, "") == user_name for column in (row.submitted_by, row.assigned_to)),
                and_(func.coalesce(row.lease_who, "") == user_name, row.lease_until.is_not(None),
-                    row.lease_until > _now()), edited)
+                    row.lease_until > _now()), edited, answered)
 
 
 def _annotated_by_another(row: Any, other_row: Any, user_name: str) -> ColumnElement[bool]:
@@ -157,7 +160,8 @@ def _annotated_by_another(row: Any, other_row: Any, user_name: str) -> ColumnEle
 
 def _begun(row: Any) -> ColumnElement[bool]:
     return or_(row.submitted_by.is_not(None), row.assigned_to.is_not(None), row.lease_until > _now(),
-               exists(select(Edit.number).where(Edit.demonstration_id == row.id)))
+               exists(select(Edit.number).where(Edit.demonstration_id == row.id)),
+               exists().where(Answer.demonstration_id == row.id))
 
 
 def _now() -> BindParameter[datetime]:

@@ -16,8 +16,8 @@ def review_state(db: Database, row: Demonstration, key: str) -> ReviewState:
         editors = session.scalars(select(Edit.who).where(Edit.demonstration_id == row.id).distinct()).all()
     people = {*editors, row.submitted_by} - {None, BY_COMMAND}
     validator = row.reviewed_by if validated(row.status, row.reviewed_by) else None
-    return ReviewState(row.status, tuple(sorted(_pseudonym(person, key) for person in people if person)),
-                       _pseudonym(validator, key) if validator else "", row.proof or "")
+    return ReviewState(row.status, tuple(sorted(pseudonym(person, key) for person in people if person)),
+                       pseudonym(validator, key) if validator else "", row.proof or "")
 
 
 def validated(status: str, reviewed_by: str | None) -> bool:
@@ -25,6 +25,6 @@ def validated(status: str, reviewed_by: str | None) -> bool:
     return reviewed_by is not None and status in (VALIDATED, APPROVED)
 
 
-def _pseudonym(user_name: str, key: str) -> str:
+def pseudonym(user_name: str, key: str) -> str:
     """The same for the same user in all exports of a data folder; nobody can tell whose it is by trying names."""
     return f"reviewer-{hmac.digest(key.encode(), f'user {user_name}'.encode(), 'sha256').hex()[:8]}"

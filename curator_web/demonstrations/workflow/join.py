@@ -131,7 +131,7 @@ def _set_aside(session: Session, row: Demonstration, part: Demonstration, user_n
         facets.add_person(session, row.id, person)
     of_all = session.scalars(select(Comment.id).where(Comment.demonstration_id == part.id, Comment.turn.is_(None)))
     audit.note(session, user_name, "join redone" if redone else _AUDITED, row.id, part=part.id, of_all=sorted(of_all))
-    split_links.take_comments(session, part, row, None)
+    split_links.take_remarks(session, part, row, None)
 
 
 def _bring_back(session: Session, row: Demonstration, name: str, user_name: str) -> None:
@@ -143,6 +143,6 @@ def _bring_back(session: Session, row: Demonstration, name: str, user_name: str)
         AuditLine.demonstration_id == row.id, AuditLine.what.in_((_AUDITED, "join redone")))
         .order_by(AuditLine.id.desc()))
     of_all: list[int] = next((line["of_all"] for line in lines if line["part"] == name), [])
-    split_links.take_comments(session, row, part.row, {turn["id"] for turn in part.turns}, of_all)
+    split_links.take_remarks(session, row, part.row, {turn["id"] for turn in part.turns}, of_all)
     split_links.recount(session, row, name, user_name)
     audit.note(session, user_name, "join undone", row.id, part=name)

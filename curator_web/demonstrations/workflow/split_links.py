@@ -24,6 +24,7 @@ from curator_web.demonstrations.leases import leases, training_attempts
 from curator_web.demonstrations.library import copies, facets, pairs, project_rules, recounting, search_index
 from curator_web.demonstrations.library.library import Review, load, row_of
 from curator_web.demonstrations.library.summary import counts, site
+from curator_web.demonstrations.schemes.answers import move_answers
 from curator_web.errors import Conflict, ErrorText
 from curator_web.users import project_settings
 from pipeline.turns.edits import apply_edits, in_force, labels_after, made_since_beginning, standing, task_after
@@ -138,7 +139,7 @@ def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, num
     wanted |= facets.stored_facets(session, row.id, ["person"])
     facets.refresh(session, name, wanted, facets.TURN_KINDS, user_name)
     search_index.store_text(session, name, part.site, part.task)
-    take_comments(session, row, part, {turn["id"] for turn in turns})
+    take_remarks(session, row, part, {turn["id"] for turn in turns})
     audit.note(session, user_name, "split", row.id, part=name)
 
 
@@ -164,7 +165,7 @@ def _set_aside(session: Session, row: Demonstration, split: types.Edit, name: st
                                      reason=reason))
     part.project = NOWHERE
     leases.give_back(part)
-    take_comments(session, part, row, None)
+    take_remarks(session, part, row, None)
     audit.note(session, user_name, "split undone", row.id, part=name)
 
 
@@ -173,7 +174,7 @@ def _bring_back(session: Session, row: Demonstration, name: str, user_name: str)
     part.project = row.project
     edits = session.scalars(select(Edit.content).where(Edit.demonstration_id == name).order_by(Edit.number)).all()
     base = session.get_one(BaseTurns, name).content["turns"]
-    take_comments(session, row, part, {turn["id"] for turn in apply_edits(base, edits)})
+    take_remarks(session, row, part, {turn["id"] for turn in apply_edits(base, edits)})
     recount(session, row, name, user_name)
     audit.note(session, user_name, "split redone", row.id, part=name)
 
@@ -184,9 +185,10 @@ def recount(session: Session, row: Demonstration, name: str, user_name: str) -> 
         recounting.queue_recount(session, row.project, user_name, [name])
 
 
-def take_comments(session: Session, source: Demonstration, target: Demonstration, turns: Collection[str] | None,
+def take_remarks(session: Session, source: Demonstration, target: Demonstration, turns: Collection[str] | None,
                   of_all: Collection[int] = ()) -> None:
-    """Have the comments at these turns, or all, stand at another demonstration; who is told of them finds them there.
+    """Have the comments and answers at these turns, or all, stand at another demonstration; who is told of comments
+    finds them there.
     `of_all`: those at no turn that go too, by their ids, with the answers to them.
     """
     for comment in session.scalars(select(Comment).where(Comment.demonstration_id == source.id)).all():
@@ -194,6 +196,7 @@ def take_comments(session: Session, source: Demonstration, target: Demonstration
             comment.demonstration_id = target.id
             session.execute(update(Notification).where(Notification.comment == comment.id)
                             .values(demonstration_id=target.id))
+    move_answers(session, source.id, target.id, turns)
     session.flush()
     for row in (source, target):
         row.open_comments = session.scalar(select(func.count()).where(

@@ -34,6 +34,7 @@ from curator_web.db.models.training_models import TrainingAttempt
 from curator_web.demonstrations.leases import leases, training_attempts, visibility
 from curator_web.demonstrations.library import facets, library, pairs, search_index
 from curator_web.demonstrations.measuring import agreement
+from curator_web.demonstrations.schemes import completeness
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
 from curator_web.notifications import publish
 from curator_web.storage.recordings import RecordingStore
@@ -183,6 +184,7 @@ def change_status(db: Database, demonstration_id: str, status: str, version: int
         steps = project_settings.settings_of(session, row.home).review_steps
         _may_decide(session, row, status, account, paired, steps, tried)
         leases.require_free(row, account)
+        completeness.require_complete(session, row, status, account)
         now = datetime.now(UTC)
         if paired and paired.state == pairs.SET_ASIDE:  # meanwhile the other one was seen by all
             pairs.close(paired, ENDED, account.name, now)

@@ -6,7 +6,7 @@ from flask import Blueprint, flash, make_response, redirect, render_template, re
 from flask_babel import gettext as _
 from werkzeug import Response
 
-from curator_web.access.accounts import account
+from curator_web.access.accounts import account, lead
 from curator_web.access.services import services
 from curator_web.db.database import Database
 from curator_web.db.models.core import DRAFT, ORDERS, STATUSES
@@ -14,7 +14,9 @@ from curator_web.demonstrations.leases import leases, training_attempts
 from curator_web.demonstrations.library import damage, labels, library, pairs, replay_proofs, review_cache
 from curator_web.demonstrations.listing import comments, deleting, saved_filters
 from curator_web.demonstrations.listing.listing import COUNT_LIMIT, listing, read_filter, sites
-from curator_web.demonstrations.workflow import editing, split_links, training, workflow
+from curator_web.demonstrations.schemes import known as known_answer_store
+from curator_web.demonstrations.schemes import versions
+from curator_web.demonstrations.workflow import answering, editing, split_links, training, workflow
 from curator_web.errors import Damaged, InputError
 from curator_web.jobs import replays
 from curator_web.users import project_settings, projects
@@ -28,6 +30,7 @@ from . import turn_list
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form
 from .presentation import ReviewView
+from .questions import answer_from_form, questions_view
 from .visits import nearest_turn
 
 blueprint = Blueprint("pages", __name__)
@@ -119,6 +122,38 @@ def status(demonstration_id: str) -> str | Response:
     return response
 
 
+@blueprint.post("/demonstrations/<demonstration_id>/answers")
+def answer(demonstration_id: str) -> str | Response:
+    """Save an answer to a question; asked by htmx, answer the selected turn with all its questions."""
+    before, selected = review_cache.cached_review(services().db, demonstration_id), request.form.get("selected")
+    with services().db.reading() as session:
+        scheme = versions.current_scheme(session, before.row.home).scheme
+    if request.form.get("confirm"):
+        answering.confirm(services().db, demonstration_id, request.form.get("question", ""),
+                          request.form.get("turn", ""), account(), before)
+    elif change := request.form.get("span"):
+        answering.change_spans(services().db, demonstration_id, request.form.get("question", ""), change,
+                               selected or "", account(), before)
+    else:
+        answering.answer(services().db, demonstration_id, [answer_from_form(scheme, request.form)], account(), before)
+    if not request.headers.get("HX-Request"):
+        return redirect(url_for(".review", demonstration_id=demonstration_id, turn=selected or None), 303)
+    return _render("review/_turn.html", demonstration_id, selected or None, request.form.get("view", "screenshot"))
+
+
+@blueprint.post("/demonstrations/<demonstration_id>/known-answers")
+def known_answers(demonstration_id: str) -> Response:
+    """Have the lead's answers be the known ones, or with `forget` none."""
+    db, selected = services().db, request.form.get("selected")
+    if request.form.get("forget"):
+        known_answer_store.forget_known(db, demonstration_id, lead())
+        flash(_("No answers are known any more."))
+    else:
+        count = known_answer_store.make_known(db, demonstration_id, lead())
+        flash(_("Known answers: %(count)s. Only leads see that.", count=count))
+    return redirect(url_for(".review", demonstration_id=demonstration_id, turn=selected or None), 303)
+
+
 def _following(demonstration_id: str) -> str:
     """Where the next one is after one that is done."""
     following = leases.take_next(services().db, account(), after=demonstration_id)
@@ -171,6 +206,7 @@ def _render(template: str, demonstration_id: str, selected: str | None, view: st
                                    "trouble": replay_proofs.failing_turns(db, row),
             "neighbours": split_links.neighbours(db, review), "tried": tried, "comments": talk,
             "training": training.is_training(db, demonstration_id),
+            "questions": questions_view(db, review_view, account()),
             "members": projects.member_names(db, account().project) if talk or is_page else [],
             "last_change": editing.last_status_change(db, demonstration_id) if row.status != DRAFT else None}
     if before:

@@ -275,6 +275,12 @@ class ReviewView:
         return self.review.derive("base", lambda: {
             turn["id"]: (number, turn) for number, turn in enumerate(self.review.base["turns"], 1)}, self.review.base)
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The number of each turn, from 1, by its id."""
+        return self.review.derive("numbers", lambda: {
+            turn["id"]: number for number, turn in enumerate(self.review.turns, 1)})
+
     @cached_property
     def moved(self) -> set[str]:
         """Ids of the turns that a person moved."""
@@ -296,10 +302,8 @@ class ReviewView:
     def _find(self, turn_id: str | None) -> TurnView | None:
         if turn_id is None:
             return self.turn_at(0) if self.count else None
-        indexes = self.review.derive("indexes", lambda: {
-            turn["id"]: index for index, turn in enumerate(self.review.turns)})
-        if turn_id in indexes:
-            return self.turn_at(indexes[turn_id])
+        if turn_id in self.numbers:
+            return self.turn_at(self.numbers[turn_id] - 1)
         raise NotFound(ErrorText("unknown turn %(turn_id)r in this demonstration", turn_id=turn_id[:80]))
 
 

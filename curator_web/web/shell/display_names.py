@@ -41,6 +41,8 @@ LEVELS: Words = {"error": _l("error"), "warning": _l("warning"), "info": _l("inf
 SCOPES: Words = {"demonstration": _l("demonstration"), "turn": _l("turn"), "read": _l("read"), "write": _l("write"),
                  "upload": _l("upload")}
 ANSWERS: Words = {"single": _l("single"), "multiple": _l("multiple"), "number": _l("number"), "text": _l("text")}
+QUESTION_KINDS: Words = {"choice": _l("one option"), "several": _l("any options"), "scale": _l("scale"),
+                         "text": _l("text"), "span": _l("spans of turns")}
 CHANGES: Words = {"new": _l("new"), "dropped": _l("dropped"), "restored": _l("restored"), "edited": _l("edited"),
                   "merged into another": _l("merged into another")}
 AWAY: Words = {"database": _l("database"), "storage": _l("storage"), "something": _l("something")}
@@ -106,6 +108,7 @@ KEYS: Words = {
     "split_session": _l("Split the session before this turn"),
     "join": _l("Join it with the part that was split off"), "add": _l("Add a chat turn"),
     "add_action": _l("Add an action: its element, then its kind"),
+    "answer": _l("Answer the questions; a digit chooses an answer"),
     "changes": _l("Changes and their authors"), "guidelines": _l("Show the guidelines"),
     "network": _l("Requests and console until the next action, if recorded"),
     "time_line": _l("Timeline of the session"), "comment": _l("Comment; Enter sends"), "undo": _l("Undo"),
@@ -122,7 +125,7 @@ def register(app: Flask) -> None:
              "picture_word": PICTURES, "difficulty_name": DIFFICULTIES, "level_word": LEVELS, "scope_name": SCOPES,
              "scope_word": SCOPES, "answer_kind": ANSWERS, "change_word": CHANGES, "waited_for": AWAY,
              "check_name": CHECKS, "facet_name": FACETS, "agreed_on": AGREED_ON, "held_out_by": HOLDOUT_RULES,
-             "outcome_kind": KINDS_OF_CHECK, "outcome_word": OUTCOMES}
+             "question_kind": QUESTION_KINDS, "outcome_kind": KINDS_OF_CHECK, "outcome_word": OUTCOMES}
     app.jinja_env.filters.update({name: _filter(words) for name, words in plain.items()})
     app.jinja_env.filters.update(key_does=key_does, change_words=change_words, work_told=job_name,
                                  event_told=event_text, in_language=in_language, narrowed_by=narrowed_by,

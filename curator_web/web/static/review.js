@@ -65,7 +65,7 @@
   // ---- Keys --------------------------------------------------------------------------------------------------------
 
   // By the usual key, whichever was pressed (keys.js).
-  const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+A", "Shift+C", "Shift+E", "Shift+F", "Shift+G", "Shift+M", "Shift+N", "Shift+O", "Shift+T", "Shift+U", "Shift+X", "Alt+ArrowUp", "Alt+ArrowDown"]);
+  const KEYS = new Set([..."abcdefghilmnopqrstuvwxyz?/.,0123456789", "Shift+A", "Shift+C", "Shift+E", "Shift+F", "Shift+G", "Shift+M", "Shift+N", "Shift+O", "Shift+Q", "Shift+T", "Shift+U", "Shift+X", "Alt+ArrowUp", "Alt+ArrowDown"]);
   const PLAIN_MOVES = { j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, Home: -Infinity, End: Infinity };
   const MOVES = { ...PLAIN_MOVES, "Shift+J": 1, "Shift+K": -1 };
   for (const name of ["ArrowDown", "ArrowUp", "Home", "End"]) MOVES[`Shift+${name}`] = PLAIN_MOVES[name];

@@ -82,7 +82,10 @@ def label_studio() -> Features:
     region: Features = {"to_name": _TEXT, "original_width": _INTEGER, "original_height": _INTEGER,
                         "image_rotation": _INTEGER, "id": _TEXT, "from_name": _TEXT, "type": _TEXT, "value": value}
     data: Features = {"image": _TEXT, "task": _TEXT, "said": _TEXT, "url": _TEXT, "title": _TEXT, **_ROW, "text": _TEXT}
-    return {"data": data, "predictions": [{"model_version": _TEXT, "result": [region]}]}
+    answer: Features = {**region, "value": {"choices": [_TEXT], "text": [_TEXT], "number": _INTEGER},
+                        "meta": {"text": [_TEXT]}}
+    return {"data": data, "annotations": [{"result": [answer]}],
+            "predictions": [{"model_version": _TEXT, "result": [region]}]}
 
 
 def agentnet() -> Features:

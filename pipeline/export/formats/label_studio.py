@@ -1,7 +1,7 @@
 """Label Studio's tasks: `<split>.json`, one task for each action with its target on the screenshot;
 `label_config.xml`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pipeline.export.grammars.acts import picture_size
@@ -11,17 +11,20 @@ from pipeline.export.splits import SPLITS
 from pipeline.export.states import States
 from schemas import BROWSER_INTENTS, UID_ATTRIBUTE
 from schemas.files import dump_line
+from schemas.types import Question
 from schemas.types.recordings import Box, BrowserTurn, Size, TurnState
 
 from . import documents, features, layouts
 from .card import Counted, Counts, Words
+from .label_studio_answers import annotations, controls
 from .lines import WriteOnce
 
 LOCAL_FILES = "/data/local-files/?d="  # Label Studio serves there what lies below its LOCAL_FILES_DOCUMENT_ROOT
 CONFIG = "label_config.xml"
 _ABOUT = """One task an action for Label Studio: the screenshot before it, and as a prediction the target's rectangle
-(percent of the picture), the intent, and what was typed or chosen. `label_config.xml` is the labelling interface.
-`image` is the path of a picture below this folder, as Label Studio asks for local files."""
+(percent of the picture), the intent, and what was typed or chosen; people's answers to questions are annotations.
+`label_config.xml` is the labelling interface. `image` is the path of a picture below this folder, as Label Studio asks
+for local files."""
 _CONFIG = """<View>
   <Header value="Task"/>
   <Text name="about" value="$task" valueType="text"/>
@@ -39,13 +42,14 @@ _CONFIG = """<View>
   </Choices>
   <Header value="Text that was typed, pasted or chosen; key that was pressed" size="5"/>
   <TextArea name="text" toName="screenshot" rows="2" maxSubmissions="1" editable="true"/>
-</View>
+{questions}</View>
 """
 
 
-def label_config() -> str:
+def label_config(questions: Sequence[Question] = ()) -> str:
     """The labelling interface that fits the tasks, as Label Studio's XML; nothing in it is captured."""
-    return _CONFIG.format(choices="\n".join(f'    <Choice value="{intent}"/>' for intent in BROWSER_INTENTS))
+    return _CONFIG.format(choices="\n".join(f'    <Choice value="{intent}"/>' for intent in BROWSER_INTENTS),
+                          questions="".join(f"{line}\n" for line in controls(questions)))
 
 
 def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | Line | Counted]:
@@ -69,8 +73,10 @@ def samples(source: Source, options: Options, tally: Tally) -> Iterator[File | L
                 "url": state["url"], "title": state["title"], "demonstration": source.id, "turn": turn["id"],
                 "intent": turn["intent"], "text": text_of(turn)}
         yield from once.take_waiting()
+        answers = annotations(source.demonstration.get("answers", []), source.questions, turn["id"], _common(size))
         yield Line(f"{source.split}.json", dump_line({
-            "data": data, "predictions": [{"model_version": "recorded", "result": _result(data, size, rectangle)}]}))
+            "data": data, "annotations": answers,
+            "predictions": [{"model_version": "recorded", "result": _result(data, size, rectangle)}]}))
         yield Counted(turn["intent"], "good")
         tally.turns += 1
         said = []
@@ -86,6 +92,7 @@ class Writer(Files):
     def __init__(self, destination: Any, options: Options):
         super().__init__(destination, options)
         self._counts = Counts()
+        self._questions: tuple[Question, ...] = ()
 
     def write(self, source: Source, sample: Any) -> None:
         if isinstance(sample, Counted):
@@ -99,13 +106,14 @@ class Writer(Files):
 
     def add(self, source: Source) -> None:
         self._counts.demonstration(source)
+        self._questions = source.questions
 
     def finish(self) -> None:
         files = {split: f"{split}.json" for split in SPLITS if f"{split}.json" in self._shared}
         for file in self._shared.values():
             file.write(b"]\n")
         self._open.close()  # the lists are complete, and can be told
-        self.destination.write(CONFIG, label_config().encode())
+        self.destination.write(CONFIG, label_config(self._questions).encode())
         documents.write(self.destination, self.options, self._counts, Words("action", "intent", _ABOUT), files,
                         layouts.labelling(files, CONFIG, self.options.screenshots or "jpg"), features.label_studio())
 
@@ -149,13 +157,18 @@ def _shown(turn: BrowserTurn, states: States) -> tuple[TurnState, bytes, Size, d
     return (state, picture, size, rectangle) if rectangle else "target outside of the screenshot"
 
 
+def _common(size: Size) -> dict[str, Any]:
+    """What every result has."""
+    return {"to_name": "screenshot", "original_width": size["width"], "original_height": size["height"],
+            "image_rotation": 0}
+
+
 def _result(data: dict[str, str], size: Size, rectangle: dict[str, float]) -> list[dict[str, Any]]:
     """The prediction's regions: rectangle, intent and, where there is one, the text."""
-    common = {"to_name": "screenshot", "original_width": size["width"], "original_height": size["height"],
-              "image_rotation": 0}
     values: list[tuple[str, str, dict[str, Any]]] = [
         ("target", "rectanglelabels", rectangle | {"rotation": 0, "rectanglelabels": ["target"]}),
         ("intent", "choices", {"choices": [data["intent"]]})]
     if data["text"]:
         values.append(("text", "textarea", {"text": [data["text"]]}))
-    return [common | {"id": name, "from_name": name, "type": type_, "value": value} for name, type_, value in values]
+    return [_common(size) | {"id": name, "from_name": name, "type": type_, "value": value}
+            for name, type_, value in values]

@@ -10,13 +10,14 @@ from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.states import States, with_box
 from schemas import UID_ATTRIBUTE
+from schemas.types import QuestionAnswer
 from schemas.types.recordings import BrowserTurn, Element, Turn
 
 from .card import Words
 
 WORDS = Words("turn", "intent", """One row a turn: what was said or done, on which element, and the page,
-element boxes and screenshot *before* it took effect. `arguments`, `element`, `boxes`, `checks` and `annotators` are
-JSON text. Rows without a state of their own carry that of the turn in `state_turn`.""")
+element boxes and screenshot *before* it took effect. `arguments`, `element`, `boxes`, `checks`, `answers` and
+`annotators` are JSON text. Rows without a state of their own carry that of the turn in `state_turn`.""")
 NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
 
 
@@ -104,8 +105,14 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
         "viewport_height": viewport.get("height", 0), "scroll_x": float(scroll.get("x", 0)),
         "scroll_y": float(scroll.get("y", 0)), "zoom": float(state.get("zoom", 1)),
         "device_pixel_ratio": float(state.get("device_pixel_ratio", 1)), "screenshot_status": status,
-        "boxes": boxes, "checks": json.dumps(turn.get("checks", [])), **_provenance(source),
+        "boxes": boxes, "checks": json.dumps(turn.get("checks", [])), "answers": json.dumps(_answers(source, turn)),
+        **_provenance(source),
     }
+
+
+def _answers(source: Source, turn: Turn) -> list[QuestionAnswer]:
+    """The answers about a turn and about its demonstration."""
+    return [answer for answer in source.demonstration.get("answers", []) if answer.get("turn") in (None, turn["id"])]
 
 
 def _provenance(source: Source) -> dict[str, Any]:

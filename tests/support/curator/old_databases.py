@@ -141,6 +141,17 @@ def _team(insert, revision: str) -> None:
         insert("room_links", sha256="f" * 64, room_id="room-1", created_at=NOW, expires_at=NOW)
         insert("room_messages", room_id="room-1", number=1, id="m1", speaker="instructor", who="val", kind="say",
                text="Two lamps", sent=1.5, uncertainty=0.01, time=1.5, stored_at=NOW)
+    if revision >= "0027":
+        question = {"name": "success", "question": "Done?", "scope": "demonstration", "kind": "choice",
+                    "options": ["yes", "no"], "required": False}
+        insert("scheme_versions", project="main", number=1, source="questions: []\n",
+               content={"questions": [question]}, who="val", saved_at=NOW)
+        insert("answers", demonstration_id=ID, question="success", turn="", who="ann", value=json.dumps("yes"),
+               scheme=1, independent=True, changed_at=NOW)
+    if revision >= "0028":
+        for table, who in (("prelabels", "source"), ("known_answers", "who")):
+            insert(table, demonstration_id=ID, question="success", turn="", value=json.dumps("no"), saved_at=NOW,
+                   **{who: "val"})
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:

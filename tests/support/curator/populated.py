@@ -14,7 +14,9 @@ from curator_web.demonstrations.leases.leases import take_next
 from curator_web.demonstrations.library.labels import define
 from curator_web.demonstrations.library.library import import_recording, listed
 from curator_web.demonstrations.listing.comments import add_comment
+from curator_web.demonstrations.schemes import versions
 from curator_web.demonstrations.workflow import training
+from curator_web.demonstrations.workflow.answering import answer
 from curator_web.demonstrations.workflow.pairing import choose
 from curator_web.demonstrations.workflow.workflow import change_status
 from curator_web.jobs.export_presets import save as save_preset
@@ -35,6 +37,36 @@ from .edits import edit
 TASKS = ("Book the cheapest flight from Anchorage to Seattle", "Find a vegetarian lasagne that takes under an hour",
          "Compare two laptops and put the lighter one into the basket", "Renew the library card of a child",
          "Send a parcel to a friend")
+
+SCHEME = """\
+questions:
+  - name: success
+    question: Was the task done?
+    scope: demonstration
+    kind: choice
+    options: [done, partly, not done]
+    hint: Judge by the last page only.
+  - name: cause
+    question: What went wrong?
+    scope: demonstration
+    kind: several
+    options: [misread the task, wrong element, site error, gave up]
+    when: {success: [partly, not done]}
+    required: true
+  - name: remark
+    question: What should others know about this session?
+    scope: demonstration
+    kind: text
+  - name: clarity
+    question: How clear is the intention of this action?
+    scope: turn
+    kind: scale
+    minimum: 1
+    maximum: 5
+    low: unclear
+    high: obvious
+"""
+
 
 def populate(services: Any, folder: Path) -> None:
     """Demonstrations, a preset, a webhook with deliveries, and what `prepare` makes; of the people of the tests."""
@@ -84,6 +116,9 @@ def prepare(db) -> None:
     decide(db, LEA, "task-2", "accepted")
     give_back(db, ANN, give(db, ANN).id, "The shop is closed", unachievable=True)
     give(db, LEA)
+    versions.save(db, SCHEME, LEA)
+    answer(db, "rec-1", [{"question": "success", "value": "partly"}, {"question": "cause", "value": ["gave up"]},
+                         {"question": "clarity", "turn": "t3", "value": 4}], LEA)
     for text in ("First", "# What counts\n\n- every click\n\n| seen | say |\n|---|---|\n| an order | `yes` |\n"):
         write_guidelines(db, text, LEA)
 

@@ -87,19 +87,19 @@ def test_what_the_browser_needs_is_left_to_it_and_refused_without_losing_the_res
     page.keyboard.press("PageDown")
     expect(key_of(page, "up")).to_have_value("PageDown")
     key_of(page, "edit").focus()
-    page.keyboard.press("Shift+Q")
+    page.keyboard.press("Shift+B")
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Not saved")
     expect(page.locator("#key-up-problem")).to_have_text("Moves through the page")
     expect(key_of(page, "up")).to_be_focused()
-    expect(key_of(page, "edit")).to_have_value("Shift+Q")
+    expect(key_of(page, "edit")).to_have_value("Shift+B")
     page.wait_for_load_state()
     page.screenshot()  # it has been painted: before that the browser hands a page no keys
     page.keyboard.press("Backspace")
     expect(key_of(page, "up")).to_have_value("")
     save(page)
     expect(page.locator(".note")).to_have_text("Saved.")
-    assert own_keys.keys_of(site.db, LOCAL)["edit"] == "Shift+Q"
+    assert own_keys.keys_of(site.db, LOCAL)["edit"] == "Shift+B"
     page.problems.clear()  # the browser logs the refusal
 
 

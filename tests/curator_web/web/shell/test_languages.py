@@ -61,7 +61,8 @@ def test_every_page_comes_in_every_language(app, language, word):
     client.set_cookie(languages.COOKIE, language)
     assert f"<title>{word} " in client.get("/").text
     for address in ("/tasks", "/dashboard", "/exports", "/labels", "/import", "/keys", "/projects", "/projects/main",
-                    "/projects/main/settings", "/demonstrations/rec-1", "/demonstrations/rec-1/changes", "/pairs",
+                    "/projects/main/settings", "/projects/main/scheme", "/projects/main/scheme/answers",
+                    "/demonstrations/rec-1", "/demonstrations/rec-1/changes", "/pairs",
                     "/demonstrations/rec-1/timeline", "/demonstrations/rec-1/outcome", "/demonstrations/rec-1/proof"):
         page = client.get(address)
         assert page.status_code == 200 and f'lang="{language.replace("_", "-")}"' in page.text, address

@@ -14,6 +14,7 @@ from lxml import etree
 
 from pipeline.export import Source, export
 from pipeline.export.formats.label_studio import LOCAL_FILES, rectangle_of, text_of
+from pipeline.labelling.scheme_files import read_scheme
 from pipeline.verify import verify
 from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
@@ -114,3 +115,38 @@ def test_a_box_in_percent(box, expected):
     ({"key": "Enter"}, "Enter"), ({"files": ["a", "b"]}, "a\nb"), ({"x": 1, "y": 2}, ""), ({}, "")])
 def test_the_text_of_an_action(arguments, text):
     assert text_of({"arguments": arguments}) == text
+
+
+QUESTIONS = read_scheme("""
+questions:
+  - {name: success, question: "Was <it> \\"done\\" & paid?", scope: demonstration, kind: choice,
+     options: ["yes & no", "no"]}
+  - {name: kinds, question: Kinds, scope: turn, kind: several, options: [search, form]}
+  - {name: clear, question: Clear, scope: turn, kind: scale, minimum: 0, maximum: 5}
+  - {name: note, question: Note, scope: turn, kind: text}
+""")["questions"]
+
+
+def test_answers_are_annotations_that_fit_the_labelling_interface(source, tmp_path):
+    common = {"scheme": 1, "independent": True}
+    answers = [{"question": "success", "value": "yes & no", "annotator": "reviewer-2", **common}, *(
+        {"question": name, "turn": "t2", "value": value, "annotator": "reviewer-1", **common}
+        for name, value in (("kinds", ["search", "form"]), ("clear", 0), ("note", "Ask eve@shop.example")))]
+    answered = Source(source.demonstration | {"answers": answers}, source.recording, questions=tuple(QUESTIONS))
+    export([answered], tmp_path / "out", "label-studio")
+    config = etree.fromstring((tmp_path / "out" / "label_config.xml").read_bytes())
+    controls = {each.get("name"): each for each in config.iter("Choices", "Number", "TextArea")}
+    assert [option.get("value") for option in controls["answer-success"]] == ["yes & no", "no"]
+    assert controls["answer-kinds"].get("choice") == "multiple" and controls["answer-clear"].get("max") == "5"
+    assert 'Was <it> "done" & paid?' in {each.get("value") for each in config.iter("Header")}
+    by_turn = {task["data"]["turn"]: task["annotations"] for task in tasks(tmp_path / "out")}
+    first, second = by_turn["t2"]
+    assert [(each["from_name"], each["type"], each["value"]) for each in first["result"]] == [
+        ("answer-kinds", "choices", {"choices": ["search", "form"]}), ("answer-clear", "number", {"number": 0}),
+        ("answer-note", "textarea", {"text": ["Ask [REDACTED]"]})]
+    assert second["result"][0]["value"] == {"choices": ["yes & no"]}
+    assert second["result"][0]["meta"] == {"text": ["reviewer-2"]}
+    assert all(each["from_name"] in controls and each["to_name"] == "screenshot" for annotation in by_turn["t2"]
+               for each in annotation["result"])
+    assert {len(annotations) for turn, annotations in by_turn.items() if turn != "t2"} == {1}
+    assert datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))["train"].num_rows == 12
