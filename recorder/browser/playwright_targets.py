@@ -141,6 +141,7 @@ class PlaywrightTargets:
         task = asyncio.ensure_future(_forgiving(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # one that was cancelled before it began
 
 
 async def _forgiving(work: Coroutine) -> None:

@@ -205,6 +205,7 @@ class Tab(TabState):
         task = asyncio.ensure_future(self._forgiving(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # one that was cancelled before it began
         return task
 
     async def _forgiving(self, work: Coroutine) -> None:

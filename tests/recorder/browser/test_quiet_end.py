@@ -1,6 +1,7 @@
 """What is broken off at the end of a recording leaves no error behind."""
 
 import asyncio
+import gc
 
 from recorder.browser.tab import Tab
 from recorder.devtools.sessions import ProtocolError
@@ -32,3 +33,16 @@ def test_scripts_that_are_broken_off_leave_no_error():
 
     asyncio.run(work())
     assert reported == []
+
+
+def test_work_that_is_cancelled_before_it_begins_leaves_no_warning(recwarn):
+    async def work():
+        tab = Tab.__new__(Tab)
+        tab._tasks, tab._owed = set(), set()
+        tab._spawn(asyncio.sleep(0))
+        for task in list(tab._tasks):
+            task.cancel()
+
+    asyncio.run(work())
+    gc.collect()
+    assert not recwarn.list
