@@ -144,6 +144,11 @@ def teams(said: Said, start: datetime) -> str:
     return "".join(f"{who}   {at // 60}:{at % 60:02}\n{text}\n\n" if at < 3600 else "" for who, text, at, *_ in said)
 
 
+def rev(said: Said, start: datetime) -> str:
+    return "".join(f"{who} ({at // 3600:02}:{at // 60 % 60:02}:{at % 60:02}):\n{text}\n\n"
+                   for who, text, at, *_ in said) + "Transcript by Rev.com\n"
+
+
 QUOTED = {"English": "Replying to", "German": "Antwort auf", "Spanish": "Respondiendo a", "Chinese": "回复"}
 SILENT = "Cy Grün"  # reacts, and never says a word
 EMOJI = ("👍", "❤️", "🎉", "😂")
@@ -249,7 +254,7 @@ VARIANTS: dict[str, tuple[Writer, int, bool]] = {  # how it is written, to how m
     "zoom-newer, twelve hours": (blocks(lambda time, who: f"{time} From {who} to Everyone:", "%I:%M:%S %p"), 1, True),
     "zoom-older": (zoom_older, 1, False), "zoom-cloud": (zoom_cloud, 1, False), "zoom-captions": (captions, 1, False),
     "webvtt": (cues(" --> ", ".", "WEBVTT\n\n"), 1, False), "srt": (cues(" --> ", ","), 1, False),
-    "sbv": (cues(",", "."), 1, False), "teams": (teams, 1, False),
+    "sbv": (cues(",", "."), 1, False), "teams": (teams, 1, False), "rev": (rev, 1, True),
     "whatsapp, iOS": (whatsapp("[%d/%m/%Y, %H:%M:%S]", " "), 1, True),
     "whatsapp, German": (whatsapp("%d.%m.%y, %H:%M", " - "), 60, True),
     "whatsapp, American": (whatsapp("%m/%d/%y, %I:%M %p", " - "), 60, True),

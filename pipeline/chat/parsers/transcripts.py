@@ -1,17 +1,19 @@
-"""Transcripts as text, which meeting tools save as Word files: Teams (`Ann Lee 0:05`, then text) and Google Meet
-(`00:05:00` in a separate line, then `Ann Lee: text`)."""
+"""Transcripts as text, which meeting tools save as Word files: Teams (`Ann Lee 0:05`, then text), Google Meet
+(`00:05:00` in a separate line, then `Ann Lee: text`) and Rev (`Ann Lee (00:05):`, text on the same line or below)."""
 
 import re
 
 from pipeline.chat.log import MINUTE, SECOND, Document, Message, Reader, Reading, Stamp
 
-from .blocks import Header, count_headers, read_blocks
+from .blocks import Header, HeaderParser, count_headers, read_blocks
 from .times import clock_time
 
 _TEAMS = re.compile(r"(\S[^\t]{0,99}?)[ \t]{2,}((?:\d{1,2}:)?\d{1,2}:\d{2})")
 # What the tools add in lines of their own: Teams about the transcription, Otter and Rev at the end
 _NOTICE = re.compile(r"(.{1,100}) (?:started|stopped) (?:transcription|recording)")
 _TRAILER = re.compile(r"Transcri(?:bed|pt) by https?://\S{1,100}|This transcript was exported on .{1,200}")
+_LAST_LINE = re.compile(r"Transcri(?:bed|pt) by \S{1,100}\.\w{2,10}")
+_REV = re.compile(r"(\S.{0,99}?) \(((?:\d{1,2}:)?\d{1,2}:\d{2})\):(?: (.*))?")
 _TEAMS_CUE = re.compile(r"(\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d{1,9})?) --> \d{1,2}:\d{1,2}:\d{1,2}(?:\.\d{1,9})?")
 _MEET_TIME = re.compile(r"(\d{2}:\d{2}:\d{2})")
 _MEET_SAID = re.compile(r"([^:]{1,100}): (.+)")
@@ -25,22 +27,47 @@ def _teams_header(line: str) -> Header | None:
     return Header(match[1], clock_time(time, "offset"))
 
 
+def _rev_header(line: str) -> Header | None:
+    plain = line.strip()
+    if plain.startswith("**") and plain.endswith("**"):  # bold in Markdown, without the colon
+        plain = plain.strip("*").rstrip(":") + ":"
+    match = _REV.fullmatch(plain)
+    if not match:
+        return None
+    time = match[2] if match[2].count(":") == 2 else f"0:{match[2]}"
+    return Header(match[1], clock_time(time, "offset"), match[3] or "")
+
+
 def _recognise_teams(document: Document) -> int:
     return count_headers(document, _teams_header)
 
 
 def _read_teams(document: Document) -> Reading:
-    headers = filter(None, map(_teams_header, document.lines))
+    return _read_headed(document, _teams_header)
+
+
+def _recognise_rev(document: Document) -> int:
+    return count_headers(document, _rev_header)
+
+
+def _read_rev(document: Document) -> Reading:
+    return _read_headed(document, _rev_header)
+
+
+def _read_headed(document: Document, parse: HeaderParser) -> Reading:
+    """Messages below their headers, without what the tool adds."""
+    headers = filter(None, map(parse, document.lines))
     speakers = {header.speaker.strip() for header in headers}
     lines = [line.strip() for line in document.lines if line.strip()]
     first_and_last = {*lines[:1], *lines[-1:]}
 
     def is_notice(line: str) -> bool:
         notice = _NOTICE.fullmatch(line.strip())
-        return bool(_TRAILER.fullmatch(line.strip()) or notice and (
-            notice[1] in speakers or line.strip() in first_and_last))
+        is_trailer = _TRAILER.fullmatch(line.strip()) or (
+            [line.strip()] == lines[-1:] and _LAST_LINE.fullmatch(line.strip()))
+        return bool(is_trailer or notice and (notice[1] in speakers or line.strip() in first_and_last))
 
-    return read_blocks(document, _teams_header, is_notice)
+    return read_blocks(document, parse, is_notice)
 
 
 def _recognise_cues(document: Document) -> int:
@@ -88,4 +115,4 @@ def _read_meet(document: Document) -> Reading:
 
 
 READERS = (Reader("teams", _recognise_teams, _read_teams), Reader("teams-cues", _recognise_cues, _read_cues),
-           Reader("meet", _recognise_meet, _read_meet))
+           Reader("meet", _recognise_meet, _read_meet), Reader("rev", _recognise_rev, _read_rev))

@@ -163,6 +163,12 @@ TABLE = {
     "teams, older": (
         "0:0:5.120 --> 0:0:8.200\nAnn Lee\nOpen it\n0:1:10.0 --> 0:1:12.0\nBen\nok\n", "teams-cues", "offset",
         [("Ann Lee", I, "Open it", 5.12, 1), ("Ben", N, "ok", 70, 4)]),
+    "rev": (
+        "Ann Lee (00:05):\nOpen it (0:07)\n\nBen (00:01:10): ok\n\nTranscript by Rev.com\n", "rev", "offset",
+        [("Ann Lee", I, "Open it (0:07)", 5, 1), ("Ben", N, "ok", 70, 4)]),
+    "rev, Markdown": (
+        "**Ann Lee (00:05)**\nOpen it\n\n**Ben (01:10)**\nok\n", "rev", "offset",
+        [("Ann Lee", I, "Open it", 5, 1), ("Ben", N, "ok", 70, 4)]),
     "meet": (
         "Lab - Transcript\n00:00:00\nAnn Lee: Open it\nBen: ok: yes\n00:05:00\nAnn Lee: Buy it\n", "meet", "offset",
         [("Ann Lee", I, "Open it", 0, 3), ("Ben", N, "ok: yes", 0, 4), ("Ann Lee", I, "Buy it", 300, 6)]),
@@ -312,6 +318,7 @@ def docx(path, paragraphs, packing=zipfile.ZIP_DEFLATED):
 
 @pytest.mark.parametrize(("paragraphs", "kind"), [
     (["Ann Lee   0:05", "Open <it>", "Ben   1:10", "ok"], "teams"),
+    (["Ann Lee (00:05):", "Open <it>", "Ben (01:10):", "ok", "Transcript by Rev.com"], "rev"),
     (["Transcript", "00:00:05", "Ann Lee: Open <it>", "00:01:10", "Ben: ok"], "meet")])
 def test_word_files(tmp_path, paragraphs, kind):
     log = read_chat(docx(tmp_path / "a.docx", paragraphs), started_at=START, duration=DURATION)
