@@ -141,13 +141,16 @@ def test_headers_of_a_proxy_that_is_not_there_change_nothing(app):
         assert "evil" not in answer.headers.get("Location", "") and SECRET not in answer.text, (method, address)
 
 
+WITHOUT_BODY = ("/sign-out", "/known-answers")  # they have none, so none is read
+
+
 @pytest.mark.parametrize("who", ["ann", "val", "lea"])
 def test_bodies_that_are_too_large_are_refused(app, who):
     client, unexpected = app.test_client(), {}
     headers = {"Authorization": f"Bearer {app.tokens[who]}", "Content-Type": "application/json"}
     body = b'{"a": "' + b"x" * (5 << 20) + b'"}'
     for method, address, _ in private(app):
-        if method not in SAFE and address != "/sign-out":  # which has no body, so none is read
+        if method not in SAFE and not address.endswith(WITHOUT_BODY):
             status = client.open(address, method=method, headers=headers, data=body).status_code
             if not 400 <= status < 500:
                 unexpected[method, address] = status
