@@ -2,8 +2,8 @@
 labelling interface (https://labelstud.io/guide/task_format)."""
 
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from schemas.formats.scheme import CHOICE, SCALE, SEVERAL, SPAN
 from schemas.types import Question, QuestionAnswer
@@ -18,18 +18,23 @@ def controls(questions: Iterable[Question]) -> list[str]:
     for question in questions:
         if question["kind"] == SPAN:  # of turns, of which a task has one
             continue
-        name = f"name={quoteattr(PREFIX + question['name'])} {_TARGET}"
-        lines.append(f'  <Header value={quoteattr(question["question"])} size="5"/>')
+        name = f"name={_quoted(PREFIX + question['name'])} {_TARGET}"
+        lines.append(f'  <Header value={_quoted(question["question"])} size="5"/>')
         if question["kind"] in (CHOICE, SEVERAL):
             kind = "single" if question["kind"] == CHOICE else "multiple"
             lines.append(f'  <Choices {name} choice="{kind}" showInline="true">')
-            lines += [f"    <Choice value={quoteattr(option)}/>" for option in question["options"]]
+            lines += [f"    <Choice value={_quoted(option)}/>" for option in question["options"]]
             lines.append("  </Choices>")
         elif question["kind"] == SCALE:
             lines.append(f'  <Number {name} min="{question["minimum"]}" max="{question["maximum"]}" step="1"/>')
         else:
             lines.append(f'  <TextArea {name} rows="2" maxSubmissions="1" editable="true"/>')
     return lines
+
+
+def _quoted(text: str) -> str:
+    """A value of an attribute of XML."""
+    return f'"{escape(text)}"'
 
 
 def annotations(answers: Iterable[QuestionAnswer], questions: Sequence[Question], turn: str,
