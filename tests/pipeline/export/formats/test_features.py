@@ -8,6 +8,7 @@ import datasets
 import pytest
 
 from pipeline.export import Source, export
+from tests.pipeline.export.formats.test_label_studio import QUESTIONS
 from tests.support.checkout import ROOT
 from tests.support.samples.recording_fixtures import make_demonstration, write_recording
 
@@ -36,10 +37,14 @@ def emptied(value):
     return "x" * 100_000 if isinstance(value, str) else value
 
 
+ANSWERS = [{"question": name, "turn": "t2", "value": value, "annotator": "reviewer-1", "scheme": 1,
+            "independent": True} for name, value in (("kinds", ["search"]), ("clear", 0), ("note", "Good"))]
+
+
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     recording = write_recording(tmp_path_factory.mktemp("recordings") / "rec")
-    return Source(make_demonstration(recording), recording)
+    return Source(make_demonstration(recording) | {"answers": ANSWERS}, recording, questions=tuple(QUESTIONS))
 
 
 @pytest.mark.parametrize("options", [{}, OPTIONS], ids=["usual", "all options"])
