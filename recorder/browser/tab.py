@@ -197,8 +197,7 @@ class Tab(TabState):
 
     def _spawn(self, work: Coroutine) -> None:
         """Begin what the end of the recording waits for."""
-        task = self._start(work)
-        self._owed.add(task)
+        self._owed.add(task := self._start(work))
         task.add_done_callback(self._owed.discard)
 
     def _start(self, work: Coroutine) -> asyncio.Task:
