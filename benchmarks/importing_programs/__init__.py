@@ -1,1 +1,1 @@
-"""Programs that run in environments of their own, without demotape, with what examples/environments holds."""
+"""Programs that run in a separate Python environment with the tools whose files are imported, without demotape."""

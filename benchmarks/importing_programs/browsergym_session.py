@@ -1,4 +1,4 @@
-"""An experiment of BrowserGym with an agent that follows a plan, run in an environment of its own.
+"""An experiment of BrowserGym with an agent that follows a plan, run in a separate Python environment.
 
     python browsergym_session.py PLAN ADDRESS FOLDER
 

@@ -1,9 +1,9 @@
-"""A trajectory of WebArena's environment that follows a plan, run in an environment of its own.
+"""A trajectory of WebArena's environment that follows a plan, run in a separate Python environment.
 
     python webarena_session.py PLAN ADDRESS FOLDER
 
 Elements are found by role and name in WebArena's own text of the page. Prints, as JSON, the account: intent, name of
-the element, value of each action. Its package for PyPI lacks the prompts that it imports, so they are stood in for.
+the element, value of each action. Its package for PyPI lacks the prompts that it imports, so the program replaces them.
 """
 
 import importlib
@@ -24,7 +24,7 @@ _KINDS = ("fill", "check", "click", "press")
 def main() -> None:
     plan, address, folder = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), sys.argv[2], Path(sys.argv[3])
     os.environ.update({f"WA_{site}": address for site in _SITES.split()})
-    _stand_in_for_prompts()
+    _replace_prompts()
     actions, envs, helpers = (importlib.import_module(f"webarena.browser_env.{name}") for name in (
         "actions", "envs", "helper_functions"))
     folder.mkdir(parents=True)
@@ -64,7 +64,7 @@ def _number(page: str, described: str) -> str:
     return match[1]
 
 
-def _stand_in_for_prompts() -> None:
+def _replace_prompts() -> None:
     prompts: Any = types.ModuleType("webarena.agent.prompts")
     prompts.PromptConstructor = type("PromptConstructor", (), {})
     agent: Any = types.ModuleType("webarena.agent")

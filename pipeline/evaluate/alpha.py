@@ -2,7 +2,8 @@
 
 Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), by the matrix of coincidences; nominal, ordinal and
 interval. The package krippendorff is the reference in tests, but not used here: its licence (GPL-3.0-or-later) does not
-fit this one, and an interval of alpha needs the matrices of groups.
+fit this one, and an interval of alpha needs the matrices of groups. `reliability.py` computes it for two people from
+counts: they may name thousands of values, for which these matrices are too large.
 """
 
 from collections.abc import Hashable, Sequence

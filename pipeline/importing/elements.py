@@ -1,11 +1,21 @@
 """Elements as sources describe them that have no page."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
 from schemas.types.recordings import Box, Element
 
 from .pages import MAX_TEXT_CHARS, clean
+
+_NODE = re.compile(r"(?:\[\d+\] )?([A-Za-z]+) (['\"])(.*?)\2(?: [a-zA-Z]+: |$)", re.DOTALL)
+
+
+def element_of_node(uid: str, line: str, box: Box | None = None) -> Element | None:
+    """The element of a line of WebArena's accessibility trees, such as `[12] link 'Account' focused: True`; None for
+    another line."""
+    match = _NODE.match(line)
+    return make_element(uid, role=match[1].lower(), name=match[3], box=box) if match else None
 
 
 def make_element(uid: str = "", tag: str = "", role: str = "", name: str = "", *, box: Box | None = None,

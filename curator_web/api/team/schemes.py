@@ -30,7 +30,7 @@ class SchemeSourceSchema(Strict):
 class SchemeVersionSchema(Schema):
     """The scheme in force."""
 
-    number = fields.Integer(required=True, metadata={"description": "its version; 0: there is none yet"})
+    number = fields.Integer(required=True, metadata={"description": "version number; 0 without a scheme"})
     source = fields.String(required=True, metadata={"description": "YAML or JSON, as a lead wrote it"})
     questions = fields.List(fields.Nested(QuestionSchema), required=True)
 

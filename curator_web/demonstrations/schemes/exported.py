@@ -1,4 +1,4 @@
-"""Answers as exports have them: those to the questions that are asked now, under pseudonyms."""
+"""Answers as exports contain them: answers to the questions of the current version, under pseudonyms."""
 
 from collections.abc import Sequence
 

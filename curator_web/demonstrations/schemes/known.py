@@ -15,7 +15,7 @@ from curator_web.db.database import Database
 from curator_web.db.models.core import Demonstration
 from curator_web.db.models.scheme_models import Answer, KnownAnswer
 from curator_web.demonstrations.library import copies, library
-from curator_web.errors import ErrorText, InputError
+from curator_web.errors import ErrorText, InputError, NotFound
 from curator_web.users import Account
 from curator_web.users.projects import require_lead
 
@@ -54,9 +54,9 @@ def make_known(db: Database, demonstration_id: str, account: Account) -> int:
     any more, so that nobody sees them. Returns how many there are. Raises NotAllowed, NotFound, InputError for none."""
     require_lead(account)
     with db.writing() as session:
-        row = library.row_of(session, demonstration_id, lock=True)
+        row = _row_in_project(session, demonstration_id, account)
         own = [answer for answer in answers_of(session, [row.id]) if answer.who == account.name]
-        if not own or row.project != account.project:
+        if not own:
             raise InputError(ErrorText("answer questions about this demonstration first; your answers become the "
                                        "known ones"))
         _forget(session, row.id)
@@ -72,7 +72,7 @@ def forget_known(db: Database, demonstration_id: str, account: Account) -> None:
     """Have a demonstration no known answers. Raises NotAllowed, NotFound."""
     require_lead(account)
     with db.writing() as session:
-        row = library.row_of(session, demonstration_id, lock=True)
+        row = _row_in_project(session, demonstration_id, account)
         _forget(session, row.id)
         audit.note(session, account.name, "answers known", row.id, count=0)
 
@@ -102,6 +102,14 @@ def report(db: Database, project: str) -> list[AnnotatorReport]:
                 score.compared += 1
                 score.equal += answer.value == known[key]
     return [reports[name] for name in sorted(reports)]
+
+
+def _row_in_project(session: Session, demonstration_id: str, account: Account) -> Demonstration:
+    """The demonstration's row; raises NotFound, also for one of another project."""
+    row = library.row_of(session, demonstration_id, lock=True)
+    if row.project != account.project:
+        raise NotFound(ErrorText("unknown demonstration %(demonstration_id)r", demonstration_id=demonstration_id))
+    return row
 
 
 def _forget(session: Session, demonstration_id: str) -> None:

@@ -32,7 +32,7 @@ def current_scheme(session: Session, project: str) -> NumberedScheme:
 
 
 def read_current(db: Database, project: str) -> NumberedScheme:
-    """As `current_scheme`, in a transaction of its own."""
+    """As `current_scheme`, in a separate transaction."""
     with db.reading() as session:
         return current_scheme(session, project)
 

@@ -30,7 +30,7 @@ def answer(db: Database, demonstration_id: str, new_answers: Iterable[Mapping[st
     no answer) and, for one about a turn, `turn`. `known`: the demonstration as it was read before.
 
     Raises InputError for an unknown question or turn, for a value that the question does not allow and for a question
-    that is not asked there; NotAllowed, Conflict and NotFound as an edit does.
+    that does not apply there; NotAllowed, Conflict and NotFound as an edit does.
     """
     visibility.require_visible(db, demonstration_id, account)
     with db.writing() as session:
@@ -80,7 +80,7 @@ def _answer(session: Session, review: library.Review, scheme: NumberedScheme, si
     turn = _turn(review, turn_id)
     stored = answers.answers_of(session, [review.row.id], {"", turn_id})
     if value is not None and not is_applicable(question, turn, answers.values_of(stored, account.name)):
-        raise InputError(ErrorText("question %(name)s: is not asked here", name=question["name"]))
+        raise InputError(ErrorText("question %(name)s: does not apply here", name=question["name"]))
     answers.store(session, review.row, question, turn_id, value, scheme.number, account)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pipeline.importing.action_calls import Act, Call, CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
-from pipeline.importing.elements import make_element
+from pipeline.importing.elements import element_of_node, make_element
 from pipeline.importing.provenance import agent_provenance
 from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import explained, head, read_content
@@ -35,7 +35,6 @@ _AFTER_PREVIOUS, _AFTER_PARSED = "</div>\n<div class='predict_action'>", "</pre>
 _ELEMENT = re.compile(r"(click|hover|clear|type) \[(\d{1,9})\] (?:\[(.*?)\] )?where \[\2\](?: is (.*))?", re.DOTALL)
 _WITH_VALUE = re.compile(r"(scroll|press|goto|page_focus|stop) \[(.*)\]", re.DOTALL)
 _PLAIN = {"new_tab": "new_tab", "close_tab": "tab_close", "go_back": "go_back", "go_forward": "go_forward"}
-_NODE = re.compile(r"(?:\[\d+\] )?([A-Za-z]+) (['\"])(.*?)\2(?: [a-zA-Z]+: |$)", re.DOTALL)
 _TAB = re.compile(r"Tab \d{1,3}( \(current\))?: (.*)")
 _CODES = re.compile(r"'text': \[([\d, ]*)\]")
 _AFTER_TEXT = "] where ["
@@ -193,12 +192,10 @@ def _line(observed: str, uid: str) -> str:
 
 def _element(uid: str, node: str) -> Element:
     """The element that a line of an accessibility tree or of a set of marks describes."""
-    role = name = tag = ""
-    if match := _NODE.match(node):
-        role, name = match[1].lower(), match[3]
-    elif match := re.match(r"\[\d+\] \[([A-Z0-9]*)\] \[(.*)\]", node):
-        tag, name = match[1], match[2]
-    return make_element(uid, tag, role, name)
+    if element := element_of_node(uid, node):
+        return element
+    match = re.match(r"\[\d+\] \[([A-Z0-9]*)\] \[(.*)\]", node)
+    return make_element(uid, match[1], name=match[2]) if match else make_element(uid)
 
 
 IMPORTER = Importer("trajectories of WebArena and VisualWebArena (render_N.html, or a folder of them)", _detect, _read,

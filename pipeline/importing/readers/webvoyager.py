@@ -11,7 +11,7 @@ from typing import Any
 
 from pipeline.importing.action_calls import Act, Call, CallTranslator
 from pipeline.importing.contract import Action, Importer, Item, Observation, Session, Utterance
-from pipeline.importing.elements import make_element
+from pipeline.importing.elements import element_of_node, make_element
 from pipeline.importing.provenance import agent_provenance
 from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import Folder, explained, folders_with, parse_json
@@ -148,13 +148,12 @@ def _nodes(folder: Folder, number: int) -> dict[str, Element]:
         return {}
     nodes = {}
     for uid, node in parse_json(content, f"{folder}: accessibility_tree{number}.json").items():
-        match = re.match(r"(?:\[\d+\] )?(\w+) (['\"])(.*?)\2", str(node.get("text") or ""), re.DOTALL)
         bounds = node.get("union_bound")
         box: Box | None = None
         if isinstance(bounds, list) and len(bounds) == 4:
             box = {"x": float(bounds[0]), "y": float(bounds[1]), "width": float(bounds[2]), "height": float(bounds[3])}
-        nodes[str(uid)] = make_element(
-            str(uid), role=match[1].lower() if match else "", name=match[3] if match else "", box=box)
+        element = element_of_node(str(uid), str(node.get("text") or ""), box)
+        nodes[str(uid)] = element or make_element(str(uid), box=box)
     return nodes
 
 

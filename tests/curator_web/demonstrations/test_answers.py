@@ -68,9 +68,9 @@ def test_answers_are_stored_for_each_person_and_changed(db, asking):  # noqa: F8
 
 @pytest.mark.parametrize("question, value, turn, message", [
     ("colour", "red", "", "unknown question 'colour'"), ("success", "perhaps", "", "unknown option 'perhaps'"),
-    ("causes", ["a"], "", "question causes: is not asked here"), ("clear", 3, "", "is not asked here"),
-    ("clear", 9, CLICK, "whole number from 1 to 5"), ("success", "done", CLICK, "is not asked here"),
-    ("clear", 3, "t1", "is not asked here"), ("clear", 3, "t99", "unknown turn 't99'")])
+    ("causes", ["a"], "", "question causes: does not apply here"), ("clear", 3, "", "does not apply here"),
+    ("clear", 9, CLICK, "whole number from 1 to 5"), ("success", "done", CLICK, "does not apply here"),
+    ("clear", 3, "t1", "does not apply here"), ("clear", 3, "t99", "unknown turn 't99'")])
 def test_what_cannot_be_answered_is_refused_as_a_whole(db, asking, question, value, turn, message):  # noqa: F811
     valid = {"question": "note", "value": "x"}
     with pytest.raises(InputError, match=message):

@@ -1,5 +1,7 @@
 """Pre-labels count only once confirmed; known answers are hidden, and those of annotators are compared with them."""
 
+from dataclasses import replace
+
 import pytest
 
 from curator_web.demonstrations.library.export_sources import exportable
@@ -8,7 +10,7 @@ from curator_web.demonstrations.schemes.known import forget_known, make_known, r
 from curator_web.demonstrations.schemes.prelabels import save_prelabels
 from curator_web.demonstrations.workflow.answering import confirm
 from curator_web.demonstrations.workflow.pairing import choose
-from curator_web.errors import InputError, NotAllowed
+from curator_web.errors import InputError, NotAllowed, NotFound
 from tests.support.curator.edits import edit
 from tests.support.curator.team_fixtures import ANN, BOB, LEA, csrf, signed_in
 
@@ -106,5 +108,8 @@ def test_known_answers_are_hidden_and_compared_with_those_of_annotators(app, db,
         "clear": {"compared": 1, "equal": 0}, "success": {"compared": 1, "equal": 1}}}
     body = {"source": "m", "prelabels": SUGGESTED}
     assert client.put("/api/projects/main/prelabels", json=body, headers=lea).json == {"count": 2}
+    for change in (make_known, forget_known):
+        with pytest.raises(NotFound):
+            change(db, "rec-1", replace(LEA, project="other"))
     forget_known(db, "rec-1", LEA)
     assert report(db, "main") == []

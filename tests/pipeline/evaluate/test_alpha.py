@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 from pipeline.evaluate.alpha import Alpha, krippendorff_alpha
+from pipeline.evaluate.reliability import reliability
 
 # Krippendorff (2011), section C: four observers, twelve units, missing data.
 PAPER = [[1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None], [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
@@ -44,3 +45,16 @@ def test_where_there_is_nothing_to_compute_from():
     assert krippendorff_alpha([[["a", "b"], ["b", "a"]]], "nominal").agreement == 0
     texts = krippendorff_alpha([[[("a", "b"), ("a",)]], [[("a",), ("a",)]]], "nominal")
     assert texts.agreement == 0.5 and texts.alpha == pytest.approx(0)
+
+
+@pytest.mark.parametrize("level", ["nominal", "interval"])
+@pytest.mark.parametrize("seed", range(5))
+def test_two_annotators_have_the_alpha_of_codings(level, seed):
+    """`reliability` computes it for two people from counts, where a matrix of all their values would be too large."""
+    rng = random.Random(seed)
+    groups = [[(value, value if rng.random() < 0.6 else rng.randint(1, 5)) for value in rng.choices(range(1, 6), k=20)]
+              for _ in range(4)]
+    counted = [[(str(first), str(second), 1) for first, second in group] for group in groups]
+    one, other = krippendorff_alpha(groups, level), reliability(counted, level)
+    assert (one.units, one.agreement) == (other.items, pytest.approx(other.agreement))
+    assert (one.alpha, one.low, one.high) == pytest.approx((other.alpha, other.low, other.high))
