@@ -30,6 +30,21 @@ def scroll_offset(snapshot: Mapping[str, Any]) -> tuple[float, float]:
     return float(page.get("scrollOffsetX") or 0), float(page.get("scrollOffsetY") or 0)
 
 
+def document_address(snapshot: Mapping[str, Any]) -> str:
+    """The address of the page."""
+    return _text_of(snapshot, "documentURL")
+
+
+def document_title(snapshot: Mapping[str, Any]) -> str:
+    """The title of the page; empty if it has none."""
+    return _text_of(snapshot, "title")
+
+
+def _text_of(snapshot: Mapping[str, Any], field: str) -> str:
+    number, strings = snapshot["documents"][0].get(field), snapshot["strings"]
+    return str(strings[number]) if isinstance(number, int) and 0 <= number < len(strings) else ""
+
+
 class _Snapshot:
     def __init__(self, snapshot: Mapping[str, Any], uid_name: str, ignored: tuple[str, ...], where: str):
         self._documents, self._strings = snapshot["documents"], snapshot["strings"]

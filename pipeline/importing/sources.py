@@ -172,14 +172,15 @@ def objects_from(path: Path, start: int = 0) -> Iterator[tuple[int, dict[str, An
             yield begin, value
 
 
-def list_members(path: Path, start: int = 0, limit: int = limits.JSON) -> Iterator[tuple[int, bytes]]:
+def list_members(path: Path, start: int = 0, limit: int = limits.JSON, root: Path | None = None
+                 ) -> Iterator[tuple[int, bytes]]:
     """Members of a file that is a JSON list, one in memory at a time, each with where it begins.
 
-    `start`: 0, or where a member begins: then it is the first. Raises InputError where a member is larger than `limit`
-    bytes, or the list is cut off.
+    `start`: 0, or where a member begins: then it is the first. `root`: the folder that the file must be in, if the
+    user did not name it. Raises InputError where a member is larger than `limit` bytes, or the list is cut off.
     """
     try:
-        with open_named(path) as file:
+        with open_named(path) if root is None else open_inside(path, root) as file:
             file.seek(start)
             yield from _members(file, path, start, limit)
     except OSError as error:

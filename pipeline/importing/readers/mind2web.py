@@ -1,7 +1,7 @@
-"""Mind2Web: the authors' task files (JSON), our exports of that format, and Multimodal-Mind2Web (Parquet)."""
+"""Mind2Web: the authors' task files (JSON) with their raw dump, our exports, and Multimodal-Mind2Web (Parquet)."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pipeline.importing.sources import explained, head, list_members, parse_json
 from schemas import UID_ATTRIBUTE, InputError, limits
 from schemas.types.recordings import Box
 
+from .mind2web_dump import DUMP_FILES, TaskDump
 from .parquet import columns_of, files_in, grouped_rows, picture_of, rows_of
 
 MAX_TASK_BYTES = 256 << 20  # of the JSON of a task: each of its actions has a page twice
@@ -23,7 +24,7 @@ _INTENTS = {"CLICK": "click", "HOVER": "hover", "TYPE": "textInput", "SELECT": "
 def _task_files(path: Path) -> list[Path]:
     files = [path] if path.is_file() else sorted({*path.glob("data/*/*.json"), *path.glob("*/*.json"),
                                                   *path.glob("*.json")})
-    return [file for file in files if _is_task_file(file)]
+    return [file for file in files if file.name not in DUMP_FILES and _is_task_file(file)]
 
 
 def _is_task_file(file: Path) -> bool:
@@ -55,20 +56,22 @@ def _read(item: Item) -> Session:
     task = parse_json(next(list_members(root / name, start, MAX_TASK_BYTES))[1], where)
     with explained(where, "a task of Mind2Web"):
         session = Session(str(task.get("confirmed_task") or ""), ())
-        session.steps = _steps(task["actions"], session, where, root)
+        session.steps = _steps(task, session, where, root)
     return session
 
 
-def _steps(actions: Iterable[dict[str, Any]], session: Session, where: str, root: Path) -> Iterator[Action]:
-    for number, fields in enumerate(actions):
+def _steps(task: dict[str, Any], session: Session, where: str, root: Path) -> Iterator[Action]:
+    dump = TaskDump(root, str(task.get("annotation_id") or ""))
+    for number, fields in enumerate(task["actions"]):
         with explained(f"{where}: actions.{number}", "an action of Mind2Web"):
             origin = [float(part) for part in (fields.get("viewport") or "").split(",") if part]
-            yield action_of(fields, read_member(root, fields.get("screenshot"), limits.BLOB), origin, session)
+            yield action_of(fields, read_member(root, fields.get("screenshot"), limits.BLOB), origin, session, dump)
 
 
-def action_of(fields: Mapping[str, Any], picture: bytes | None, viewport: list[float], session: Session) -> Action:
+def action_of(fields: Mapping[str, Any], picture: bytes | None, viewport: list[float], session: Session, dump: TaskDump
+              ) -> Action:
     """An action from its fields. `viewport`: the part of the page that the picture shows (left, top, width, height),
-    where the data say it."""
+    where the data say it. `dump`: has address, title and, where there is no `picture`, one of the whole page."""
     operation = _decoded(fields["operation"])
     positive = [_decoded(candidate) for candidate in fields.get("pos_candidates") or []]
     negative = [_decoded(candidate) for candidate in fields.get("neg_candidates") or []]
@@ -92,9 +95,13 @@ def action_of(fields: Mapping[str, Any], picture: bytes | None, viewport: list[f
         intent, arguments = ("submit", {}) if is_form else ("press", {"key": "Enter"})
     if target is None:
         session.left_out["target: the data do not say which element it was"] += 1
-    state = Observation(viewport=(round(size[0]), round(size[1])) if size else (0, 0), scroll=(left, top), page=page,
-                        uid_attribute=attribute, boxes=boxes, screenshot=picture) if page or picture else None
-    return Action(intent, arguments, target, state=state, id=str(fields.get("turn") or fields.get("action_uid") or ""))
+    action_uid = str(fields.get("action_uid") or "")
+    picture = picture or dump.picture(action_uid)
+    address, title = dump.address(action_uid)
+    state = Observation(address, title, viewport=(round(size[0]), round(size[1])) if size else (0, 0),
+                        scroll=(left, top), page=page, uid_attribute=attribute, boxes=boxes, screenshot=picture
+                        ) if page or picture else None
+    return Action(intent, arguments, target, state=state, id=str(fields.get("turn") or action_uid))
 
 
 def _page(fields: Mapping[str, Any]) -> tuple[bytes | None, str]:
@@ -147,10 +154,12 @@ def _read_rows(item: Item) -> Session:
     where, row = next(rows_of(item))
     session = Session(str(row.get("confirmed_task") or ""), ())
 
+    dump = TaskDump(item.path if item.path.is_dir() else item.path.parent, str(row.get("annotation_id") or ""))
+
     def steps() -> Iterator[Action]:
         for where, fields in rows_of(item):
             with explained(where, "a row of Multimodal-Mind2Web"):
-                yield action_of(fields, picture_of(fields.get("screenshot")), [], session)
+                yield action_of(fields, picture_of(fields.get("screenshot")), [], session, dump)
 
     session.steps = steps()
     return session
