@@ -124,3 +124,25 @@ def _error_bar(runs: list["Run"]) -> str:
     rate = sum(agent_run.score or 0.0 for agent_run in runs) / len(runs)
     squares = sum(sum(score - rate for score in scores) ** 2 for scores in by_task.values())
     return f"  {rate:.2f} ± {squares ** 0.5 / len(runs):.2f}"
+
+
+@agents.command("join-log")
+@click.argument("recording", type=PATH)
+@click.argument("log", type=PATH)
+@click.option("--from", "importer", metavar="IMPORTER", help="Kind of the log; detected by default.")
+@click.option("--session", metavar="NAME", help="Name of the session, if the log contains several.")
+@click.option("--replace", is_flag=True, help="Replace the reports that the recording has.")
+def join_log(recording: Path, log: Path, importer: str | None, session: str | None, replace: bool) -> None:
+    """Add the reports in an agent's own LOG to a RECORDING of the same session.
+
+    LOG is anything that `demotape import` accepts: a history of browser-use, results of AgentLab, ATIF, ADP, AgentNet.
+    Its steps are matched with the recorded turns; steps without a match are listed.
+    """
+    from demotape import agent_logs
+
+    joined = agent_logs.join_log(recording, log, importer, session, replace=replace)
+    console.print(f"{joined.steps - len(joined.unmatched)} of {joined.steps} steps matched ({joined.importer})")
+    for step in joined.unmatched:
+        console.print(f"  no turn for step {printable(step)}")
+    for reason, count in joined.left_out.items():
+        console.print(f"  not in the log's steps: {printable(reason)} ({count})")

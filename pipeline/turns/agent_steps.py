@@ -41,7 +41,10 @@ def join(demonstration: Demonstration, steps: Sequence[AgentStep]) -> Demonstrat
 
 
 def _numbers(turns: Sequence[Turn], steps: Sequence[AgentStep]) -> dict[str, int]:
-    """By turn the number of the last step that began before it, unless that ended long before."""
+    """By turn the number of the step that lists it, or of the last step that began before it, unless that ended long
+    before."""
+    if any("turns" in step for step in steps):
+        return {name: number for number, step in enumerate(steps, 1) for name in step.get("turns", ())}
     begins = [step["begin"] - CLOCK_TOLERANCE_S for step in steps]
     numbers = {}
     for turn in turns:
@@ -54,7 +57,7 @@ def _numbers(turns: Sequence[Turn], steps: Sequence[AgentStep]) -> dict[str, int
 def _with_report(turn: BrowserTurn, number: int, step: AgentStep | None) -> BrowserTurn:
     report: dict[str, Any] = {"step": number}
     if step is not None:
-        report |= {name: value for name, value in step.items() if name not in ("begin", "end")}
+        report |= {name: value for name, value in step.items() if name not in ("begin", "end", "turns")}
         report["duration"] = round(step["end"] - step["begin"], 3)
     joined: BrowserTurn = {**turn, "agent": report}  # type: ignore[typeddict-item]
     return joined

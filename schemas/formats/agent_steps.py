@@ -4,7 +4,7 @@ from marshmallow import fields, validate
 
 from schemas import limits
 
-from .parts import Strict, integer, number, recording_time, string
+from .parts import Strict, integer, listing, number, recording_time, string
 
 
 def _reported(description: str) -> fields.String:
@@ -28,12 +28,15 @@ class AgentReportSchema(Strict):
 
 
 class AgentStepSchema(AgentReportSchema):
-    """One line of agent_steps.jsonl: an action that an agent announced with a report."""
+    """One line of agent_steps.jsonl: an action that an agent announced with a report, or a step of
+    its own log."""
 
     piece = "agent step"
 
     begin = recording_time("seconds since the recording started, when the action was announced")
     end = recording_time("the same, when the announcement ended")
+    turns = listing(string("a turn"), "ids of the turns of a step of the agent's own log; without it, the turns "
+                    "in its time", required=False)
 
 
 class TurnReportSchema(AgentReportSchema):

@@ -19,10 +19,13 @@ class AgentReport(TypedDict):
 
 
 class AgentStep(AgentReport):
-    """AgentStepSchema: One line of agent_steps.jsonl: an action that an agent announced with a report."""
+    """AgentStepSchema: One line of agent_steps.jsonl: an action that an agent announced with a report, or a step of
+    its own log.
+    """
 
     begin: float
     end: float
+    turns: NotRequired[list[str]]
 
 
 class TurnReport(AgentReport):

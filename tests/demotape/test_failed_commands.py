@@ -37,6 +37,7 @@ FAILING = {
     "replay run": ("replay run {folder}/rec --out runs",),
     "replay act": ("replay act {folder}/rec nothing",),
     "agents run": ("agents run idle {folder}/rec nowhere --runs runs", "agents run nobody:x {folder}/rec --runs runs"),
+    "agents join-log": ("agents join-log {folder}/rec nowhere.json", "agents join-log {folder}/empty {folder}/rec"),
     "env serve": ("env serve {folder}/rec --record actions --runs runs",),
     "env mcp": ("env mcp {folder}/rec --results made/score.json",),
     "env pack": ("env pack {folder}/rec packed", "env pack {folder}/rec deep/down --name Upper"),

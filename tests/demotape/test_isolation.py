@@ -105,9 +105,9 @@ def test_no_export_parses_a_page_in_the_commands_process(work, name):
 @pytest.mark.parametrize("words", [
     "export marked --format parquet --status any --set-of-marks --axtree --jobs 2", "check rec --rendered",
     "outcome rec", "replay run rec", "replay act rec PRESS --turn 2 --grammar weblinx",
-    "agents run recorded rec --runs runs", "bundle rec runs.html", "convert rec --format chat converted",
-    "convert ranked --format chat converted-again", "import ranked --create --data other",
-    "evaluate predictions.jsonl ranked"])
+    "agents run recorded rec --runs runs", "agents join-log rec history.json", "bundle rec runs.html",
+    "convert rec --format chat converted", "convert ranked --format chat converted-again",
+    "import ranked --create --data other", "evaluate predictions.jsonl ranked"])
 def test_no_command_parses_a_page_in_its_own_process(work, words):
     if words.startswith(("outcome", "agents")) and not (work / "rec" / "outcome.json").exists():
         run(work, "outcome", "rec", "--propose")
@@ -115,13 +115,15 @@ def test_no_command_parses_a_page_in_its_own_process(work, words):
     turns = json.loads((work / "ranked" / "demonstrations" / name / "replay.json").read_bytes())["data"]
     index = next(number for number, turn in enumerate(turns) if turn["type"] == "browser"
                  and turn["action"]["intent"] == "click")
+    (work / "history.json").write_text(json.dumps({"history": [{"model_output": {"thinking": "Go back", "action": [
+        {"go_back": {}}]}, "result": [{}], "state": {"url": ""}}]}))
     (work / "predictions.jsonl").write_text(json.dumps(PREDICTION | {"demo_name": name, "turn_index": index}))
     run(work, *[pressed(work / "rec") if word == "PRESS" else word for word in words.split()])
 
 
 def test_every_command_is_covered():
     covered = {"process", "import", "convert", "bundle", "export", "check", "outcome", "replay run", "replay act",
-               "agents run", "evaluate"}
+               "agents run", "agents join-log", "evaluate"}
     assert {words for words in set(LEAVES) - covered - set(WITHOUT_PAGES)
             if words.partition(" ")[0] not in NO_RECORDINGS} == set()
 
