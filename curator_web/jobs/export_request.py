@@ -28,7 +28,7 @@ _MAX_ENTRIES = validate.Length(max=100)
 _NAME = validate.Length(min=1, max=200)
 DEFAULT_ACTORS = (PERSON, UNKNOWN_ACTOR)  # nothing states that an agent or a script acted
 # What is no matter of the selection, by the name that `pipeline.export.export` has for it.
-_OPTIONS = ("grammar", "screenshots", "names", "ocr")
+_OPTIONS = ("grammar", "screenshots", "names", "ocr", "without_reports")
 
 
 def _names(description: str, choices: Any = None) -> fields.List:
@@ -76,6 +76,7 @@ class ExportRequestSchema(Strict):
     allow = _names("kinds of personal data to leave in", [*KINDS])
     names = _flag("also take out names of persons and postal addresses")
     ocr = _flag("also read the text in pictures, and take personal data out of it")
+    without_reports = _flag("without what agents reported of their steps, such as reasoning")
 
 
 def default_status(db: Database) -> str:

@@ -78,6 +78,7 @@ PROBLEMS_SHOWN = 20  # of one path
               help="Kind of personal data that is not redacted: email, phone, card, iban, id or token; repeatable.")
 @click.option("--ocr", is_flag=True, help="Also redact personal data in the text of images.")
 @click.option("--names", is_flag=True, help="Also redact names of persons and postal addresses.")
+@click.option("--without-reports", is_flag=True, help="Omit what agents reported of their steps, such as reasoning.")
 @click.option("--release", metavar="NAME", help="Write a release with this name below DESTINATION; existing releases "
                                                 "are never replaced.")
 @click.option("--new-splits", is_flag=True, help="With --release: assign all splits by the rule again; by "

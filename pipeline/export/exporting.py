@@ -45,6 +45,7 @@ from .source import (
     Tally,
     count_demonstrations,
     leave_out_dropped,
+    remove_reports,
     secret_digests_of,
 )
 from .splits import Rule
@@ -137,6 +138,8 @@ def export(sources: Iterable[Source], destination: Path | str, format: str,
                 opened.summary.not_selected = not_selected
             sources = select(sources, selection, rule, opened.summary.not_selected)
         sources = leave_out_dropped(sources, opened.summary.not_selected)
+        if chosen.without_reports:
+            sources = remove_reports(sources)
         released = {} if new_splits or before is None else splits_of(releases.read_export(before, endpoint_url))
         sources, leaks = with_splits(open_, sources, rule, released)
         faults = () if damaged is None else FAULTS if plugin is None else (InputError,)

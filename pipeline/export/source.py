@@ -5,13 +5,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
 from recorder import Recording
 from schemas.types import Question
-from schemas.types.recordings import Demonstration, SecretDigests, Turn
+from schemas.types.recordings import BrowserTurn, Demonstration, SecretDigests, Turn
 
 MAX_NAME = 60  # with a turn number and a suffix it stays within the 100 characters of a tar member's name
 
@@ -106,6 +106,20 @@ def leave_out_dropped(sources: Iterable[Source], not_selected: Counter[str]) -> 
             yield source
 
 
+def remove_reports(sources: Iterable[Source]) -> Iterator[Source]:
+    """The sources without the reports of agents in their turns."""
+    for source in sources:
+        turns = [turn if turn["type"] == "chat" or "agent" not in turn else _without_report(turn)
+                 for turn in source.demonstration["turns"]]
+        yield replace(source, demonstration={**source.demonstration, "turns": turns})
+
+
+def _without_report(turn: BrowserTurn) -> BrowserTurn:
+    remaining = turn.copy()
+    del remaining["agent"]
+    return remaining
+
+
 def _answering(turn: Turn, said: Container[str]) -> Turn:
     """The turn; a chat turn that answers none of those (or itself) without `reply_to`."""
     if turn["type"] == "browser" or "reply_to" not in turn:
@@ -137,8 +151,9 @@ class Options:
     tokens of a record's state; `scorer`: a sentence-transformers model that ranks candidates, None for the lexical one.
     `grammar`: how actions are written (pipeline/export/grammars), None for what is usual.
     `names`: take out names of persons and postal addresses, too; `names_key`: the secret under which their stand-ins
-    are made, the same for the same stand-ins; empty for one that is made for this export. `temporary`: folder for
-    what waits to be written, None for the system's; who names one removes what a killed export leaves in it.
+    are made, the same for the same stand-ins; empty for one that is made for this export. `without_reports`: turns lose
+    what agents reported. `temporary`: folder for what waits to be written, None for the system's; who names one removes
+    what a killed export leaves in it.
     """
 
     shard_size: int = 256 << 20
@@ -155,6 +170,7 @@ class Options:
     ocr: bool = False
     names: bool = False
     names_key: str = ""
+    without_reports: bool = False
     temporary: Path | None = None
 
 

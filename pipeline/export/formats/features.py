@@ -54,7 +54,8 @@ def trajectories(options: Options) -> Features:
         **(_MARKS if options.set_of_marks else {}), **({"axtree": _TEXT} if options.axtree else {})}
     return {"demonstration": _TEXT, "task": _TEXT, "turn": _TEXT, "intent": _TEXT,
             "utterances": [{"speaker": _TEXT, "utterance": _TEXT}], "observation": observation, "action": _TEXT,
-            "left_out": _INTEGER, "outcome": _TEXT, "next_observation": _TEXT, "done": _FLAG}
+            "left_out": _INTEGER, "outcome": _TEXT, "report": _TEXT, "next_observation": _TEXT,
+            "done": _FLAG}
 
 
 def chat(options: Options) -> Features:

@@ -23,6 +23,7 @@ _ABOUT = {
     "screenshot_status": "good, broken, or none where there is no picture",
     "boxes": "JSON text: boxes of the elements in the viewport by uid, CSS pixels",
     "checks": "JSON text: what a reviewer was asked to look at",
+    "report": "JSON text: what an agent reported of the step; null without a report",
     "answers": "JSON text: answers of people to questions about the turn and the demonstration",
     "actor": "who acted: person, agent or script",
     "agent": "name of the agent or script", "license": "licence of the recording, as it tells it",

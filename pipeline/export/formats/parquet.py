@@ -154,7 +154,7 @@ def _columns(options: Options) -> dict[str, Any]:
         "tab": pyarrow.int32(), "viewport_width": pyarrow.int32(), "viewport_height": pyarrow.int32(),
         "scroll_x": pyarrow.float64(), "scroll_y": pyarrow.float64(), "zoom": pyarrow.float64(),
         "device_pixel_ratio": pyarrow.float64(), "screenshot_status": pyarrow.string(), "boxes": pyarrow.string(),
-        **{name: pyarrow.string() for name in ("checks", "answers", "actor", "agent", "license", "consent",
+        **{name: pyarrow.string() for name in ("checks", "answers", "report", "actor", "agent", "license", "consent",
                                                "review_status", "annotators", "validator")}}
     if options.set_of_marks:
         columns["marks"] = pyarrow.string()

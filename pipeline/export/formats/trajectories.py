@@ -88,7 +88,8 @@ class _Trajectory(Acted):
         said, self._said = self._said, []
         return {"demonstration": self.source.id, "task": self.source.demonstration["task"], "turn": turn["id"],
                 "intent": act.intent, "utterances": said, "observation": self._observation(name, previous, picture),
-                "action": action, "left_out": 0, "outcome": self.outcome}
+                "action": action, "left_out": 0, "outcome": self.outcome,
+                "report": json.dumps(turn.get("agent"))}
 
     def _observation(self, name: str, previous: BrowserTurn | None, picture: bytes | None) -> dict[str, Any]:
         """What was to be seen: always the same keys."""

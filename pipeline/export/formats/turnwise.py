@@ -16,7 +16,7 @@ from schemas.types.recordings import BrowserTurn, Element, Turn
 from .card import Words
 
 WORDS = Words("turn", "intent", """One row a turn: what was said or done, on which element, and the page,
-element boxes and screenshot *before* it took effect. `arguments`, `element`, `boxes`, `checks`, `answers` and
+element boxes and screenshot *before* it took effect. `arguments`, `element`, `boxes`, `checks`, `answers`, `report` and
 `annotators` are JSON text. Rows without a state of their own carry that of the turn in `state_turn`.""")
 NO_PAGE = b"<!DOCTYPE html>\n<html><head></head><body></body></html>"
 
@@ -106,6 +106,7 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
         "scroll_y": float(scroll.get("y", 0)), "zoom": float(state.get("zoom", 1)),
         "device_pixel_ratio": float(state.get("device_pixel_ratio", 1)), "screenshot_status": status,
         "boxes": boxes, "checks": json.dumps(turn.get("checks", [])), "answers": json.dumps(_answers(source, turn)),
+        "report": json.dumps(turn.get("agent")),
         **_provenance(source),
     }
 

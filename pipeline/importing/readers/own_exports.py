@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.importing.contract import Action, Observation, Utterance
+from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import head, parse_json, read_document
 from schemas import InputError
 
@@ -42,7 +43,13 @@ def turn_of(row: dict[str, Any], page: bytes | None, picture: bytes | None, wher
         element["frame"] = []  # the exported page is one document
     return Action(row["intent"], parse_json(row["arguments"], f"{where}: arguments"), element=element,
                   state=_state(row, page, picture, where) if row["state_turn"] == row["turn"] else None,
-                  time=float(row["timestamp"]), id=row["turn"])
+                  time=float(row["timestamp"]), id=row["turn"], report=report_of(row, where))
+
+
+def report_of(row: dict[str, Any], where: str) -> dict[str, Any]:
+    """What an agent reported, from a row; empty without a report. The step is numbered again."""
+    stated = parse_json(row.get("report") or "null", f"{where}: report") or {}
+    return {name: value for name, value in agent_report(stated).items() if name != "step"}
 
 
 def _state(row: dict[str, Any], page: bytes | None, picture: bytes | None, where: str) -> Observation:

@@ -1,6 +1,6 @@
 """Exports of the format trajectories: an action a line, with the page before it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from pipeline.importing.sources import explained, read_member
 from schemas import limits
 
 from .line_groups import grouped_lines, has_fields, lines_of, root_of
+from .own_exports import report_of
 
 
 def _detect(path: Path) -> bool:
@@ -36,7 +37,7 @@ def _steps(item: Item, session: Session) -> Iterator[Utterance | Action]:
             acts = translate(calls, row["action"], row["intent"], where)
             if not acts:
                 session.left_out[f"{str(row['intent'])[:40]}: no equal here"] += 1
-            yield from with_state(acts, state, row["turn"])
+            yield from with_state(acts, state, row["turn"], report_of(row, where))
 
 
 def translate(calls: CallTranslator, action: str, intent: str, where: str) -> list[Act]:
@@ -46,14 +47,16 @@ def translate(calls: CallTranslator, action: str, intent: str, where: str) -> li
     return [act for call in parse_calls(action, where) if (act := calls.translate(call, intent))]
 
 
-def with_state(acts: list[Act], state: Observation | None, turn: str) -> Iterator[Utterance | Action]:
-    """Actions with the state that was before the first of them."""
+def with_state(acts: list[Act], state: Observation | None, turn: str, report: Mapping[str, Any] = {}
+               ) -> Iterator[Utterance | Action]:
+    """Actions with the state that was before the first of them, and what an agent reported of it."""
     for number, act in enumerate(acts):
         name = turn if not number else ""
         if act.said is not None:
             yield Utterance(act.said, "navigator", id=name)
         else:
-            yield Action(act.intent, act.arguments, act.target, state=state if not number else None, id=name)
+            yield Action(act.intent, act.arguments, act.target, state=state if not number else None, id=name,
+                         report={} if number else report)
 
 
 def _state(folder: Path, row: dict[str, Any], shown: dict[str, Observation]) -> Observation | None:

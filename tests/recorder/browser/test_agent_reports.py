@@ -5,13 +5,17 @@ import json
 import urllib.error
 import urllib.request
 
+import pyarrow.parquet
 import pytest
 
 from pipeline import process
+from pipeline.export import Source, export, format_names
 from pipeline.turns.agent_steps import join
 from recorder import Recorder, Recording
 from recorder.adapters.http import serve_actions
 from schemas import InputError
+from tests.pipeline.importing.test_own_exports import imported
+from tests.support.services.site import Site
 
 PAGE = """<!DOCTYPE html><title>Form</title><label>Name <input id=name></label>
 <label>Secret <input id=secret type=password></label><button>Go</button><p></p>"""
@@ -126,3 +130,48 @@ def test_a_report_over_http(recording_browser, site, tmp_path):
     recorded(recording_browser, site, tmp_path / "rec", user_actions)
     _, click = reports(tmp_path / "rec")
     assert click | {"duration": 0} == {"step": 1, "reasoning": "Go on", "model": "m", "output_tokens": 4, "duration": 0}
+
+
+@pytest.fixture(scope="module")
+def with_reports(recording_browser, tmp_path_factory) -> Source:
+    """A demonstration whose agent reported two steps."""
+    directory, site = tmp_path_factory.mktemp("reports") / "rec", Site()
+
+    async def user_actions(recorder, page):
+        async with recorder.action(reasoning="Namely Zebrafink", model="m-1", cost=0.25):
+            await page.get_by_label("Name").click()
+            await page.keyboard.type("Ann")
+        async with recorder.action(reasoning="Go with Zebrafink", error="slow Zebrafink"):
+            await page.get_by_role("button").click()
+
+    recording = recorded(recording_browser, site, directory, user_actions)
+    site.close()
+    return Source(process(directory), recording)
+
+
+WITH_REPORTS = ("weblinx", "webdataset", "parquet", "trajectories", "atif", "adp", "agentnet")
+
+
+def has_reports(folder) -> bool:
+    tables = [str(pyarrow.parquet.read_table(path).to_pydict()) for path in folder.rglob("*.parquet")]
+    files = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
+    return any("Zebrafink" in table for table in tables) or any(b"Zebrafink" in content for content in files)
+
+
+@pytest.mark.parametrize("format", format_names())
+def test_exports_omit_reports_on_demand(with_reports, tmp_path, format):
+    export([with_reports], tmp_path / "whole", format)
+    export([with_reports], tmp_path / "without", format, without_reports=True)
+    assert not has_reports(tmp_path / "without")
+    assert has_reports(tmp_path / "whole") == (format in WITH_REPORTS)
+
+
+@pytest.mark.parametrize("format", ["webdataset", "parquet", "trajectories", "atif", "adp"])
+def test_reports_come_back_from_an_export(with_reports, tmp_path, format):
+    export([with_reports], tmp_path / "export", format)
+    source, = imported(tmp_path / "export", tmp_path / "imported").values()
+    wanted = [turn["agent"] for turn in with_reports.turns if "reasoning" in turn.get("agent", {})]
+    reported = [turn["agent"] for turn in source.turns if "reasoning" in turn.get("agent", {})]
+    assert [(report["reasoning"], report.get("model"), report.get("cost")) for report in reported] == [
+        (report["reasoning"], report.get("model"), report.get("cost")) for report in wanted]
+    assert len(wanted) == 2
