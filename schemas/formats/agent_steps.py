@@ -29,7 +29,7 @@ class AgentReportSchema(Strict):
 
 class AgentStepSchema(AgentReportSchema):
     """One line of agent_steps.jsonl: an action that an agent announced with a report, or a step of
-    its own log."""
+    the log that the agent wrote."""
 
     piece = "agent step"
 

@@ -20,7 +20,7 @@ class AgentReport(TypedDict):
 
 class AgentStep(AgentReport):
     """AgentStepSchema: One line of agent_steps.jsonl: an action that an agent announced with a report, or a step of
-    its own log.
+    the log that the agent wrote.
     """
 
     begin: float

@@ -1,4 +1,4 @@
-"""The owner of a recording: another user's recording with the same id gets an id of its own."""
+"""The owner of a recording: another user's recording with the same id gets another id."""
 
 from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
