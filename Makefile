@@ -7,6 +7,7 @@
 # make docs   the documentation as static pages in dist/docs; after the first time without a network
 # make docs-pictures   the tutorials' pictures, from the running review app
 # make extension   the browser extension as a zip file for the store (it can be loaded unpacked as it stands)
+# make extension-check   what a store asks of the extension; its zip file is loaded
 # make setup  what both need: Python packages, front-end libraries, a Chromium. Safe to run again.
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -21,7 +22,7 @@ INDEX = "$${UV_DEFAULT_INDEX:-$${PIP_INDEX_URL:-$$($(BIN)/python -m pip config g
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses 3 --dist loadfile --no-loadscope-reorder
 say = { echo "setup: $(1)" >&2; exit 1; }
 
-.PHONY: setup setup-test demo test test-all test-failed audit lint translations docs docs-pictures extension clean
+.PHONY: setup setup-test demo test test-all test-failed audit lint translations docs docs-pictures extension extension-check clean
 
 setup: $(VENV)/.demo
 	@$(BIN)/python -m curator_web.vendor
@@ -67,6 +68,9 @@ docs-pictures: setup
 
 extension: $(VENV)/.demo
 	@$(BIN)/python -m demotape.store_zip dist/demotape-extension.zip
+
+extension-check: setup-test
+	@$(BIN)/python -m pytest tests/extension/test_store.py
 
 clean:
 	rm -rf $(VENV) node_modules curator_web/web/static/vendor demotape-demo dist

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from playwright.async_api import async_playwright
 
-from demotape import store_zip
 from demotape.site import miniwob_folder, serve
 from pipeline import process
 from pipeline.turns.folding import fold
@@ -291,25 +290,6 @@ def test_the_journal_has_no_gap(chrome, site):
 def test_its_types_agree():
     done = subprocess.run([ROOT / "node_modules" / ".bin" / "tsc", "--project", ROOT], capture_output=True, text=True)
     assert done.stdout == "" and done.returncode == 0
-
-
-def test_the_zip_for_the_store_is_the_same_each_time_and_whole(tmp_path):
-    for name in ("one.zip", "two.zip"):
-        store_zip.write(tmp_path / name)
-    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    with zipfile.ZipFile(tmp_path / "one.zip") as archive:
-        names = set(archive.namelist())
-        manifest = json.loads(archive.read("manifest.json"))
-    named = {manifest["background"]["service_worker"], manifest["side_panel"]["default_path"],
-             "offscreen/offscreen.html", "content.js", *manifest["icons"].values()}
-    assert named <= names and not [name for name in names if name.endswith((".py", ".pyc", ".md"))]
-
-
-def test_every_permission_is_explained():
-    manifest = json.loads((ROOT / "extension" / "manifest.json").read_text())
-    text = (ROOT / "docs" / "extension.md").read_text(encoding="utf-8")
-    explained = set(re.findall(r"^\| `([^`]+)` \|", text, flags=re.M))
-    assert {*manifest["permissions"], *manifest["host_permissions"]} == explained
 
 
 def test_a_good_picture_shows_the_target_in_its_box_also_when_it_was_just_scrolled_to(chrome, site):
