@@ -55,12 +55,16 @@ demotape.typing = (function () {
   function sendIfChanged(last) {
     const { element, event, gesture, before } = pending;
     const text = textIn(element);
-    const grew = event.key !== "Enter" || text.length > before.length; // an Enter may send what was typed, and empty it
-    if (text !== before && grew) {
+    if (text !== before && !isTakenAway(event.key, text, before)) {
       pending = null;
       reported.set(element, text);
       demotape.values.sendValue(element, gesture, event.timeStamp);
     } else if (last) pending = null;
+  }
+
+  /** Whether a page has removed text on a key that brings some: an Enter or a comma that sends what was typed. */
+  function isTakenAway(key, text, before) {
+    return !DELETION_KEYS.has(key) && text.length <= before.length && (key === "Enter" || !text.includes(key));
   }
 
   /** Send what the last key has brought; `last`: another gesture begins, so it is not waited for any longer. */

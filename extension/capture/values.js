@@ -30,7 +30,7 @@ demotape.values = (function () {
     if (!event.isTrusted) return onDriven(event, element, data);
     const fields = () => ({ ...valueData(element), ...typing.valueBefore(element), ...data });
     const owner = gestures.ownerOf(event, element) ?? ownerOfValue(event, element);
-    if (owner === null) return;
+    if (owner === null || (owner === undefined && isCommandOfPage(event, element))) return;
     if (owner) send(event.type, event, element, fields(), { gesture: owner });
     const gesture = owner === undefined ? beginWithValue(event, element, data) : owner;
     if (event.type === "input" && typing.isEditable(element)) typing.onInput(event, element, gesture);
@@ -46,6 +46,15 @@ demotape.values = (function () {
     if (demotape.events.isClickedByScript(element)) return null; // the page's own
     if (isChange && typing.isEditable(element) && typing.isReported(element)) return shared.gesture;
     return gestures.wasLastOn(element) && !typing.isEditable(element) ? shared.gesture : undefined;
+  }
+
+  /**
+   * Whether a script of the page has edited by `document.execCommand`: text that comes without a `beforeinput`. A
+   * driver's script may do the same, which is an action.
+   */
+  function isCommandOfPage(event, element) {
+    if (event.type !== "input" || !("inputType" in event) || !typing.isEditable(element)) return false;
+    return demotape.driven?.isPageOnStack() ?? true;
   }
 
   function beginWithValue(event, element, data) {

@@ -56,6 +56,40 @@ def test_what_a_script_sets_is_not(recording_browser, site):
     assert "“Name”" in reasons[0]
 
 
+WIDGET = """<!DOCTYPE html><title>Colours</title>
+<select id=none style="display:none"><option>red<option>blue</select>
+<input id=pixel style="position:absolute;width:1px;height:1px;padding:0;border:0">
+<select id=shown><option>red<option>blue</select>
+<select id=other><option>red<option>blue</select><button id=blue>Blue</button><script>
+blue.onclick = () => { none.value = "blue"; pixel.value = "blue"; if (window.all) shown.value = "blue" };
+</script>"""
+
+
+@pytest.mark.parametrize("changes_all", [False, True])
+def test_a_widget_sets_the_control_that_it_stands_for(recording_browser, site, changes_all):
+    """As component libraries do: the list or field behind a widget is hidden. One that is shown is not the widget's."""
+    site.pages["/"] = WIDGET.replace("if (window.all)", "if (true)" if changes_all else "if (false)")
+
+    async def user_actions(page):
+        await page.click("#blue")
+        await page.click("#blue")
+
+    assert len(unexplained(recording_browser.record(user_actions, url=site.origin))) == changes_all
+
+
+def test_a_hidden_control_is_not_set_by_what_a_driver_does_by_script(recording_browser, site):
+    site.pages["/"] = WIDGET
+
+    async def user_actions(page):
+        await page.evaluate("shown.value = 'blue'; shown.dispatchEvent(new Event('change', {bubbles: true}))")
+        await page.evaluate("none.value = 'blue'")
+        await page.evaluate("other.value = 'blue'; other.dispatchEvent(new Event('change', {bubbles: true}))")
+
+    session = recording_browser.record(user_actions, url=site.origin)
+    assert [turn.get("trusted") for turn in session.turns if turn["intent"] == "change"] == [False, False]
+    assert len(unexplained(session)) == 1
+
+
 def test_a_field_that_is_emptied_after_any_click_is_not(recording_browser, site):
     """A driver has emptied it by script, without an event, as Puppeteer does: the page had sent nothing."""
     frame = f"<iframe src='{site.other_origin}/frame'></iframe>"

@@ -128,6 +128,29 @@ async def _(page):
     await flush_capture(page)
 
 
+@trap(74, "types in a field that the page empties on a comma that it takes",
+      "<input id=a><p id=p></p><script>a.addEventListener('keypress', event => { if (event.key !== ',') return;"
+      "event.preventDefault(); p.textContent += a.value + ';'; a.value = '' })</script>",
+      ["click input#a", "textInput input#a text='red'", "press input#a key=','", "textInput input#a text='blue'",
+       "press input#a key=','"])
+async def _(page):
+    await click(page, "#a")
+    await page.keyboard.type("red,")
+    await page.wait_for_function("document.querySelector('#p').textContent === 'red;'")
+    await page.keyboard.type("blue,")
+    await page.wait_for_function("document.querySelector('#p').textContent === 'red;blue;'")
+
+
+@trap(74, "waits while the page edits by a command, then types",
+      "<div id=e contenteditable>a</div><script>onmessage = ({ data }) => { if (data !== 'edit') return; e.focus();"
+      "document.execCommand('insertText', false, '-') }</script>", ["textInput div#e text='-xa'"])
+async def _(page):
+    await page.evaluate("postMessage('edit', '*')")
+    await page.wait_for_function("document.querySelector('#e').textContent === '-a'")
+    await page.keyboard.type("x")
+    await flush_capture(page)
+
+
 @trap(74, "types in a field that the page empties at each comma",
       "<input id=t oninput='if (value.endsWith(\",\")) { p.append(value); value = \"\" }'><p id=p></p>",
       ["click input#t", "textInput input#t text='red,'", "textInput input#t text='blue,'",
