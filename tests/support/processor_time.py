@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 COSTLY_TESTS = Path(__file__).parent / "costly_tests.txt"
-MIN_COSTLY_S = 1.5  # processor seconds of a function's most expensive row
+MIN_COSTLY_S = 0.5  # processor seconds of a function's most expensive row
 
 
 def processor_seconds() -> float:

@@ -9,7 +9,7 @@ import pytest
 from tests.support.checkout import ROOT
 from tests.support.processor_time import COSTLY_TESTS
 
-PARTS = 4  # of the costly tests, of which `make test` runs one
+PARTS = 6  # of the costly tests, of which `make test` runs one
 
 
 def alternated(rows: Iterable[Any], ways: Sequence[Any]) -> list[Any]:
@@ -19,7 +19,7 @@ def alternated(rows: Iterable[Any], ways: Sequence[Any]) -> list[Any]:
 
 
 def out_of_turn(items: Iterable[pytest.Item]) -> set[pytest.Item]:
-    """Costly tests that are left to other commits: three of four, the same ones for the same commit."""
+    """Costly tests that are left to other commits: five of six, the same ones for the same commit."""
     functions = set(COSTLY_TESTS.read_text(encoding="utf-8").split())
     costly = [item for item in items if item.nodeid.partition("[")[0] in functions]
     commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
