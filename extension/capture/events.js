@@ -34,7 +34,23 @@ demotape.events = (function () {
 
   /** The innermost element that an event is about, also inside shadow roots. */
   function targetOf(event) {
-    return insideClosedRoots(outerTargetOf(event), event);
+    const element = insideClosedRoots(outerTargetOf(event), event);
+    return POINTED.has(event.type) ? boxedAncestor(element) : element;
+  }
+
+  const POINTED = new Set(["pointerdown", "pointerup", "click", "dblclick", "auxclick", "contextmenu"]);
+
+  /** What the browser names as target may have no box (`display: contents`, as of a slot): the one around it has. */
+  function boxedAncestor(element) {
+    let boxed = element;
+    while (boxed && getComputedStyle(boxed).display === "contents") boxed = parentShown(boxed);
+    return boxed ?? element;
+  }
+
+  /** The element in which one is shown: the slot's, the parent, or the host. */
+  function parentShown(element) {
+    const { assignedSlot, parentElement } = own(element);
+    return assignedSlot ?? parentElement ?? own(element.getRootNode()).host ?? null;
   }
 
   /** The browser tells only the host of what happens in a closed root: ask the root what is there. */

@@ -8,11 +8,11 @@ from dataclasses import replace
 from schemas.types.recordings import BrowserTurn, State
 
 from .material import Control, Finding, Material
+from .widgets import is_set_by_widget
 
 _SENDS = ("click", "dblclick", "submit", "press")  # intents after which a page may empty what was typed
 _RESTORING = ("back", "forward", "reload")  # transitions after which the browser restores forms
 _MAX_NAME_CHARS = 60
-_MIN_SHOWN_PX = 3.0  # width and height of a control that is shown; widgets leave a pixel of the one they replace
 
 
 def unexplained_change(material: Material) -> Iterator[Finding]:
@@ -20,9 +20,8 @@ def unexplained_change(material: Material) -> Iterator[Finding]:
 
     A script has set them: a driver's, whose action is missing, or the page's. The states before the actions hold the
     evidence, and the one at the end of the recording. Ignored are controls that nobody can set, lists whose options
-    have changed, lists and fields that are not shown and follow a person's action on the widget in their place, fields
-    that a page may have emptied because it sent them, and values that were restored after a step through the history
-    or a reload.
+    have changed, controls that a person may have set through a widget, fields that a page may have emptied because it
+    sent them, and values that were restored after a step through the history or a reload.
     """
     for findings in _by_state(material):
         yield from findings
@@ -110,25 +109,13 @@ def _findings(material: Material, restoring: _Restoring, first: int, end: int, a
             continue  # a state of several frames may show late what was done in one of them
         if restoring.has_restored(uid, control, after["tab"]):
             continue
-        if _follows_widget(material, uid, control, nearby, (state, after)):
+        if is_set_by_widget(material, uid, control, first, end, (state, after)):
             continue
         if uid not in sent and not _is_explained(control, uid, nearby, {old[uid].group, control.group}):
             name = f"“{control.name[:_MAX_NAME_CHARS]}”" if control.name else f"a control ({control.kind})"
             yield Finding(reported["id"], "unexplained-change",
                           f"The value of {name} has changed before this action, but no action set it: a script of a "
                           "driver or of the page did.")
-
-
-def _follows_widget(material: Material, uid: str, control: Control, nearby: Sequence[BrowserTurn],
-                    states: Sequence[State]) -> bool:
-    """Whether a control is not shown, so that a widget of the page stands for it, on which a person may have acted. The
-    boxes that pages draw themselves stay where they are: their controls are transparent, and can be set."""
-    if control.kind in ("checkbox", "radio") or not any(turn.get("trusted", True) for turn in nearby[:-1]):
-        return False
-    tables = [material.table(state["elements"]) for state in states if state["elements"]]
-    return len(tables) == len(states) and not any(
-        row["uid"] == uid and row["visible"] and min(row["bbox"]["width"], row["bbox"]["height"]) >= _MIN_SHOWN_PX
-        for table in tables for row in table)
 
 
 def _fields_sent(material: Material, first: int, emptied: list[str]) -> set[str]:

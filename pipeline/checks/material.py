@@ -9,6 +9,7 @@ from itertools import compress
 
 import cv2
 import numpy as np
+from lxml import etree
 
 from pipeline.align import decode
 from pipeline.pages.allowed import FRAMES
@@ -56,6 +57,7 @@ class Material:
         self.dom = lru_cache(_CACHED_BLOBS)(self._dom)
         self.table = lru_cache(_CACHED_BLOBS)(self._table)
         self.controls = lru_cache(_CACHED_BLOBS)(self._controls)
+        self.nodes = lru_cache(_CACHED_BLOBS)(self._nodes)
         self.picture = lru_cache(_CACHED_BLOBS)(self._picture)
 
     def copy(self) -> "Material":
@@ -109,6 +111,11 @@ class Material:
     def _controls(self, name: str) -> dict[str, Control]:
         """Form controls of a page by their uid, frames and shadow roots included; none when it is damaged."""
         return dict(_controls(self.dom(name)))
+
+    def _nodes(self, name: str) -> dict[str, Element]:
+        """Elements of a page by their uid, frames and shadow roots included; none when it is damaged."""
+        return {uid: element for root in _documents(self.dom(name)) for element in root.iter(etree.Element)
+                if (uid := element.get(UID_ATTRIBUTE))}
 
     def _dom(self, name: str) -> bytes:
         try:

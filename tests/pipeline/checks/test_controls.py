@@ -77,6 +77,44 @@ def test_a_widget_sets_the_control_that_it_stands_for(recording_browser, site, c
     assert len(unexplained(recording_browser.record(user_actions, url=site.origin))) == changes_all
 
 
+PICKER = """<!DOCTYPE html><title>Dates</title><input id=date><input id=other>
+<x-check id=check></x-check><p><button id=go>Go</button></p><div id=popup hidden><button id=next>Next</button>
+<span id=day>17</span></div><script>
+customElements.define('x-check', class extends HTMLElement { constructor() { super();
+  this.attachShadow({ mode: 'open' }).innerHTML = '<input type=checkbox hidden><div id=face>[ ]</div>';
+  this.onclick = () => this.shadowRoot.querySelector('input').toggleAttribute('checked') } });
+date.onclick = () => popup.hidden = false;
+day.onclick = () => { date.value = '17'; popup.hidden = true };
+</script>"""
+
+
+def test_what_is_chosen_in_a_popup_or_by_a_drawn_control_is_explained(recording_browser, site):
+    site.pages["/"] = PICKER
+
+    async def user_actions(page):
+        await page.click("#date")
+        await page.click("#next")
+        await page.click("#day")
+        await page.click("#face")
+        await page.click("#go")
+
+    session = recording_browser.record(user_actions, url=site.origin)
+    assert unexplained(session) == []
+
+
+@pytest.mark.parametrize("script", ["other.value = '17'", "date.value = ''"])
+def test_what_is_no_widgets_work_is_not(recording_browser, site, script):
+    """Another field than the one that opened the popup, and one that is emptied."""
+    site.pages["/"] = PICKER.replace("date.value = '17'", script).replace("<input id=date>", "<input id=date value=1>")
+
+    async def user_actions(page):
+        await page.click("#date")
+        await page.click("#day")
+        await page.click("#go")
+
+    assert len(unexplained(recording_browser.record(user_actions, url=site.origin))) == 1
+
+
 def test_a_hidden_control_is_not_set_by_what_a_driver_does_by_script(recording_browser, site):
     site.pages["/"] = WIDGET
 

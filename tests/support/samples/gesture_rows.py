@@ -168,6 +168,16 @@ async def _(page):
     await page.keyboard.type("12345")
 
 
+@trap(79, "presses the text of a component in a slot, and one in an element without a box",
+      "<x-button id=x>Send</x-button><p><button id=b><span style='display:contents'>Go</span></button></p><script>"
+      "customElements.define('x-button', class extends HTMLElement { constructor() { super();"
+      "this.attachShadow({ mode: 'open' }).innerHTML = '<button id=inner><slot></slot></button>' } })</script>",
+      ["click button#inner", "click button#b"])
+async def _(page):
+    await click(page, "#x")
+    await click(page, "#b")
+
+
 @trap(75, "chooses two of a list, one with Control",
       "<select id=s multiple size=4><option id=a value=1>A<option value=2>B<option id=c value=3>C</select>",
       ["change select#s value='1' chosen_values=['1', '3']"])
