@@ -229,6 +229,14 @@ demotape.events = (function () {
     if (scrolling.isScrollKey(event)) scrolling.mayScroll(gesture, element);
     typing.onKey(event, element, gesture, value);
     if (event.key === "Enter" && own(element)?.closest(ENTERED)) noteLeading();
+    if (event.key === "Tab") demotape.later(() => tab?.defaultPrevented && sendTakenKey(event, element, gesture), 0);
+  }
+
+  let tab = null; // the newest press of that key, as the browser dispatches it
+
+  /** The page has taken a Tab, as grids and editors do: it is more than a step to the next field. */
+  function sendTakenKey(event, element, gesture) {
+    send("keydown", event, element, { ...keyData(event, element), prevented: true }, { gesture });
   }
 
   /** The browser fills a field in: it says so by a plain event of this type, without a key. */
@@ -264,6 +272,7 @@ demotape.events = (function () {
     if (event.type === "click" && !event.isTrusted) attempt(() => noteScriptedClick(targetOf(event), event));
     if (!event.isTrusted && !isDriversAction(event)) return;
     if (event.isTrusted && ACTING.has(event.type)) attempt(() => demotape.driverActions?.onTrusted(event));
+    if (event instanceof KeyboardEvent && event.key === "Tab" && event.type === "keydown") tab = event;
     if (event instanceof WheelEvent) scrolling.watch(event); // it may have been heard another way already
     if (demotape.firstListener?.isRepeated(event)) return;
     if (event.type === "pointermove") {

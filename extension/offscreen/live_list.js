@@ -86,8 +86,8 @@ function valueWord({ type, data, target }) {
   return "change";
 }
 
-function keyWord({ data: { key, modifiers = [] }, target }) {
-  if (SILENT_KEYS.has(key)) return null;
+function keyWord({ data: { key, modifiers = [], prevented }, target }) {
+  if (SILENT_KEYS.has(key)) return prevented ? "press" : null;
   const withModifiers = modifiers.some((name) => name !== "Shift"), tag = target?.tag ?? "";
   const brings = key.length === 1 || DELETIONS.has(key) || (key === "Enter" && tag !== "input");
   if (!withModifiers && brings && (CONTROLS.has(tag) || isTypedIn(target))) return null; // told by its `input`

@@ -138,7 +138,9 @@ def _key(gesture: Gesture, drafts: list[Draft]) -> list[Draft]:
                        target)]
     if scrolls := gesture.of_type("scroll"):
         return [_scroll_turn(gesture, scrolls)]
-    if data["key"] in SILENT_KEYS or data.get("secret"):
+    if data["key"] in SILENT_KEYS and not any(event["data"].get("prevented") for event in gesture.events):
+        return []
+    if data.get("secret"):
         return []
     modifiers = [name for name in data.get("modifiers", []) if name != "Shift" or len(data["key"]) > 1]
     return [_draft(gesture, "press", {"key": "+".join([*modifiers, data["key"]])}, first["target"])]

@@ -126,7 +126,9 @@ def _value_word(event: NumberedEvent) -> str | None:
 
 def _key_word(event: NumberedEvent) -> str | None:
     key, modifiers = event["data"]["key"], set(event["data"].get("modifiers", [])) - {"Shift"}
-    if key in SILENT_KEYS or key == "Character":  # one of a secret
+    if key in SILENT_KEYS:
+        return "press" if event["data"].get("prevented") else None
+    if key == "Character":  # one of a secret
         return None
     tag = event["target"]["tag"] if event["target"] else ""
     if not modifiers and (tag in CONTROLS or _typed_in(event["target"])) and (

@@ -112,6 +112,7 @@ class EventDataSchema(Strict):
     key = string("KeyboardEvent.key; `Character` in a secret field", required=False)
     code = string("KeyboardEvent.code; empty in a secret field", required=False)
     repeat = flag("KeyboardEvent.repeat", required=False)
+    prevented = flag("keydown of Tab, reported again: the page prevented that the focus moves", required=False)
     input_type = string("InputEvent.inputType", required=False)
     value = string("the control's value after the event; `[REDACTED]` in a secret field", required=False)
     value_before = string("input: what the page had put in place of the value of the last `input`; `[REDACTED]` in a "

@@ -134,6 +134,7 @@ class EventData(TypedDict):
     key: NotRequired[str]
     code: NotRequired[str]
     repeat: NotRequired[bool]
+    prevented: NotRequired[bool]
     input_type: NotRequired[str]
     value: NotRequired[str]
     value_before: NotRequired[str]

@@ -168,6 +168,21 @@ async def _(page):
     await page.keyboard.type("12345")
 
 
+@trap(79, "presses Tab in a field and in an editor that takes it",
+      "<input id=a><textarea id=b></textarea><input id=c><script>b.onkeydown = event => { if (event.key === 'Tab') {"
+      "event.preventDefault(); document.title = 'taken' } }</script>",
+      ["textInput input#a text='x'", "textInput textarea#b text='y'", "press textarea#b key='Tab'",
+       "textInput textarea#b text='yz'"])
+async def _(page):
+    await page.evaluate("document.querySelector('#a').focus()")
+    await page.keyboard.type("x")
+    await page.keyboard.press("Tab")
+    await page.keyboard.type("y")
+    await page.keyboard.press("Tab")
+    await page.wait_for_function("document.title === 'taken'")
+    await page.keyboard.type("z")
+
+
 @trap(79, "presses the text of a component in a slot, and one in an element without a box",
       "<x-button id=x>Send</x-button><p><button id=b><span style='display:contents'>Go</span></button></p><script>"
       "customElements.define('x-button', class extends HTMLElement { constructor() { super();"
