@@ -138,9 +138,9 @@ found_ids = matching_ids  # its name before 0.3
 
 
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
-            viewer: Account | None = None) -> Page:
-    """One page of a project's demonstrations that are sought, without those that `viewer` may not see. Raises
-    InputError for an `after` that this list did not make."""
+            viewer: Account | None = None, page_size: int | None = None) -> Page:
+    """One page of a project's demonstrations that are sought, without those that `viewer` may not see. `page_size`:
+    None for the usual one. Raises InputError for an `after` that this list did not make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
@@ -153,7 +153,7 @@ def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
             return Page([], 0, filter=sought, problem=UNKNOWN_EXPRESSION)
         if conditions is None:
             return Page([], 0, filter=sought)
-        rows, before, beyond = _rows(session, sought, conditions.all, key)
+        rows, before, beyond = _rows(session, sought, conditions.all, key, page_size or PAGE_SIZE)
         if key and sought.needs_facets:
             total = None
         elif not key and not beyond:
@@ -293,7 +293,7 @@ def _is(table, kind: str, value: str) -> list[ColumnElement[bool]]:
     return [table.facet == kind, table.value == value]
 
 
-def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):
+def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None, page_size: int):
     """The page's rows, whether there are rows before them, and behind them."""
     column = getattr(Demonstration, sought.sort)
     backwards = key is not None and key[0] == "before"
@@ -305,8 +305,8 @@ def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None)
         query = query.where(or_(column < value, and_(column == value, Demonstration.id < last_id)) if falls else
                             or_(column > value, and_(column == value, Demonstration.id > last_id)))
         query = query.where(column <= value if falls else column >= value)  # where the index is entered
-    page_rows = session.scalars(query.order_by(*ordering).limit(PAGE_SIZE + 1)).all()
-    more, rows = len(page_rows) > PAGE_SIZE, list(page_rows[:PAGE_SIZE])
+    page_rows = session.scalars(query.order_by(*ordering).limit(page_size + 1)).all()
+    more, rows = len(page_rows) > page_size, list(page_rows[:page_size])
     if backwards:
         return rows[::-1], more, True
     return rows, key is not None, more

@@ -26,7 +26,7 @@ from pipeline.turns.edits import standing
 from schemas import INTENTS, types
 from schemas.formats.recording import SPEAKERS
 
-from . import turn_list
+from . import list_view, turn_list
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form
 from .presentation import ReviewView
@@ -41,17 +41,20 @@ _PAGE, _WORKSPACE = "review/review.html", "review/_workspace.html"
 def index() -> str:
     """The list, searched and filtered by the URL."""
     sought, caller, is_whole_page = read_filter(request.args), account(), not request.headers.get("HX-Request")
+    view = list_view.read_view(request.cookies.get(list_view.COOKIE, ""))
     with services().db.in_one_session() as db:
         context: dict[str, Any] = {
-            "page": listing(db, sought, caller.project, caller), "people": projects.member_names(db, caller.project),
+            "page": listing(db, sought, caller.project, caller, view.page_size),
+            "people": projects.member_names(db, caller.project),
             "saved": saved_filters.saved(db, caller)}
         if is_whole_page:
             context |= {"kinds": project_settings.read(db, caller.project).checks, "sites": sites(db, caller.project),
                         "labels": _label_values(db), "questions": len(comments.questions_for(db, caller))}
     return render_template("review/list.html" if is_whole_page else "review/_rows.html", sought=sought,
+                           view=view, columns=list_view.COLUMNS, page_sizes=list_view.PAGE_SIZES,
                            statuses=STATUSES, intents=INTENTS, orders=ORDERS, count_limit=COUNT_LIMIT,
-                           runs=replays.KIND in services().jobs.kinds,
-                           proofs=replay_proofs.STATES, actors=EXPORT_ACTORS, outcomes=OUTCOMES, **context)
+                           runs=replays.KIND in services().jobs.kinds, proofs=replay_proofs.STATES,
+                           actors=EXPORT_ACTORS, outcomes=OUTCOMES, **context)
 
 
 def _label_values(db: Database) -> list[str]:
