@@ -1,4 +1,4 @@
-"""Which columns the list of demonstrations has, and how many rows a page: chosen in each browser."""
+"""The columns of the list of demonstrations and the number of rows on a page, chosen in each browser."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +14,9 @@ from curator_web.web.team.team import list_parameters
 
 blueprint = Blueprint("list_view", __name__)
 COOKIE = "demotape-list"
-COLUMNS = {"turns": _l("Turns"), "dropped": _l("Dropped"), "edited": _l("Edited"), "checks": _l("Warnings"),
-           "proof": _l("Replay result"), "status": _l("Status"), "assigned": _l("With"), "changed": _l("Changed"),
-           "recorded": _l("Recorded")}
+COLUMNS = {"picture": _l("Picture"), "turns": _l("Turns"), "dropped": _l("Dropped"), "edited": _l("Edited"),
+           "checks": _l("Warnings"), "proof": _l("Replay result"), "status": _l("Status"), "assigned": _l("With"),
+           "changed": _l("Changed"), "recorded": _l("Recorded")}
 PAGE_SIZES = (25, PAGE_SIZE, 100, 200)
 
 
