@@ -54,6 +54,7 @@ from .web.review import (
     network,
     outcomes,
     pages,
+    printing,
     proofs,
     timeline,
     tree,
@@ -170,7 +171,7 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     from .judging import pages as judging_pages
 
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
-                    schemes, notifications, pages, list_view, turn_list, history, proofs, outcomes, timeline,
+                    schemes, notifications, pages, list_view, turn_list, history, printing, proofs, outcomes, timeline,
                     alternative_frames, network, tree, team, deletions, filters, pairs, rooms, room_links, training,
                     judging_pages, task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks,
                     blob_views, health):
