@@ -47,7 +47,19 @@ from .storage.opening import open_store
 from .storage.session_key import session_key
 from .users import LOCAL, SecondFactors, SignInAttemptLimits, web_sessions
 from .web.account import own_account, own_keys, own_second_factor, signing_in
-from .web.review import alternative_frames, history, network, outcomes, pages, proofs, timeline, tree, turn_list
+from .web.review import (
+    alternative_frames,
+    history,
+    list_view,
+    network,
+    outcomes,
+    pages,
+    printing,
+    proofs,
+    timeline,
+    tree,
+    turn_list,
+)
 from .web.review import blobs as blob_views
 from .web.review.presentation import addresses, browser_name, clock, edit_summary, time_of_day, when
 from .web.shell import display_names, failures, health, languages, request_log, tour
@@ -159,10 +171,10 @@ def create_app(db_url: str | None = None, data_dir: Path = DEFAULT_DATA_DIR, *, 
     from .judging import pages as judging_pages
 
     for concern in (signing_in, own_account, own_keys, own_second_factor, people, projects, project_settings,
-                    schemes, notifications, pages, turn_list, history, proofs, outcomes, timeline, alternative_frames,
-                    network, tree, team, deletions, filters, pairs, rooms, room_links, training, judging_pages,
-                    task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks, blob_views,
-                    health):
+                    schemes, notifications, pages, list_view, turn_list, history, printing, proofs, outcomes, timeline,
+                    alternative_frames, network, tree, team, deletions, filters, pairs, rooms, room_links, training,
+                    judging_pages, task_proposals, tasks, labels, dashboard, exports, imports, jobs_pages, webhooks,
+                    blob_views, health):
         app.register_blueprint(concern.blueprint)
     described = api_demonstrations.register(app)
     for concern in (api_projects, api_schemes, api_answers, api_team, api_filters, api_tasks, api_labels, api_pairs,

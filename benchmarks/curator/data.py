@@ -10,8 +10,10 @@ from sqlalchemy import insert, update
 
 from curator_web.db.database import open_database
 from curator_web.db.models.core import BaseTurns, Demonstration, DemonstrationText, Facet, User
-from curator_web.demonstrations.library import facets, search_index, validation_cache
+from curator_web.demonstrations.library import facets, validation_cache
+from curator_web.demonstrations.library.plain_text import plain
 from curator_web.demonstrations.library.summary import counts
+from curator_web.demonstrations.library.turn_texts import texts_of, words_of
 from curator_web.users import add_user, projects, set_password
 from schemas.types.recordings import Box, Turn
 from schemas.types.recordings import Demonstration as Turns
@@ -64,8 +66,7 @@ def fill(url: str, demonstrations: int, data: Path, number_of_projects: int) -> 
             session.execute(insert(BaseTurns), [{"demonstration_id": row["id"], "content": content}
                                                 for row, content, _ in batch])
             session.execute(insert(DemonstrationText), [
-                {"demonstration_id": row["id"], "text": search_index.plain(f"{row['id']} {row['site']} {row['task']}")}
-                for row, _, _ in batch])
+                _texts(row, content) for row, content, _ in batch])
             session.execute(insert(Facet), [found for _, _, every in batch for found in every])
         turns += sum(row["turns"] for row, _, _ in batch)
     with db.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
@@ -75,6 +76,12 @@ def fill(url: str, demonstrations: int, data: Path, number_of_projects: int) -> 
             connection.exec_driver_sql(step)
     db.close()
     return turns
+
+
+def _texts(row: dict, content: dict) -> dict:
+    shown, turn_texts = f"{row['id']} {row['site']} {row['task']}", texts_of(content["turns"])
+    return {"demonstration_id": row["id"], "text": plain(shown), "turn_texts": turn_texts,
+            "words": " ".join(words_of([shown, *(text for _, text in turn_texts)]))}
 
 
 def names_of(number: int) -> list[str]:

@@ -3,16 +3,26 @@
 from datetime import timedelta
 
 from flask import Flask, Response, abort, current_app, request
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
 from flask_wtf import CSRFProtect
 
 from pipeline.pages.restoring import POLICY
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 ANY_HOST = "*"
+_PICTURES = ("blobs", "moments")  # blueprints
 
 PAGE_POLICY = ("default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
                "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
 SNAPSHOT_POLICY = f"sandbox allow-scripts; {POLICY}; frame-ancestors 'self'"
+
+
+class _PageSessions(SecureCookieSessionInterface):
+    """The session's cookie, renewed by pages and not by their pictures: these arrive later, perhaps after the next page
+    has begun, and would bring an older cookie back, without the notice for that page."""
+
+    def should_set_cookie(self, app: Flask, session: SessionMixin) -> bool:
+        return request.blueprint not in _PICTURES and super().should_set_cookie(app, session)
 
 
 def protect(app: Flask, secret: bytes) -> None:
@@ -29,6 +39,7 @@ def protect(app: Flask, secret: bytes) -> None:
         MAX_FORM_MEMORY_SIZE=4 << 20,
         HOSTS=LOOPBACK,
     )
+    app.session_interface = _PageSessions()
     app.before_request(_check_host)
     CSRFProtect(app)
     app.after_request(_add_headers)

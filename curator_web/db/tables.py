@@ -44,7 +44,7 @@ from .database import REVISION
 from .models.core import MAIN
 
 BATCH = 1000
-TRIGRAMS = "demonstration_trigrams"  # and the tables that SQLite makes behind it; triggers fill them
+FULL_TEXT = ("demonstration_trigrams", "demonstration_words")  # with the tables that SQLite makes; triggers fill them
 MADE_ANEW = ("projects", "settings")  # which a database that nobody has used may have rows in
 
 
@@ -77,7 +77,7 @@ def tables_of(connection: Connection) -> list[Described]:
     return [{"name": name, "columns": [{"name": column_info["name"], "kind": _kind_of(column_info["type"])}
                                        for column_info in inspector.get_columns(name)]}
             for name, _ in inspector.get_sorted_table_and_fkc_names()
-            if name and name != REVISION and not name.startswith(TRIGRAMS)]
+            if name and name != REVISION and not name.startswith(FULL_TEXT)]
 
 
 def revision_of(connection: Connection) -> str | None:

@@ -15,46 +15,58 @@ from curator_web.db.models.key_models import OwnKeys
 from curator_web.errors import ErrorText, InputError
 
 LENGTH = 20  # characters in which a key is written
+TURNS, PICTURE, TURN, DEMONSTRATION = AREAS = ("turns", "picture", "turn", "demonstration")
 
 
 @dataclass(frozen=True)
 class Action:
-    """What a key does, and the usual one."""
+    """What a key does, the usual one, and the area of the review page to which it belongs."""
 
     name: str
     usual: str
     does: str
+    area: str
 
 
 # All of them, in the order in which they are shown. Pages and scripts know each by its usual key.
 ACTIONS = tuple(Action(*line) for line in (
-    ("next", "j", "Next turn"), ("previous", "k", "Previous turn"),
-    ("choose_next", "Shift+J", "Extend the selection to the next turn"),
-    ("choose_previous", "Shift+K", "Extend the selection to the previous turn"),
-    ("next_check", ".", "Next turn with a warning"), ("previous_check", ",", "Previous turn with a warning"),
-    ("filter", "/", "Filter the turns by words"), ("fold", "Shift+F", "Collapse or expand the turns of this page"),
-    ("fold_all", "Shift+A", "Collapse or expand the turns of all pages"),
-    ("drop", "d", "Drop or restore the turn"), ("up", "Alt+ArrowUp", "Move the turn up"),
-    ("down", "Alt+ArrowDown", "Move the turn down"), ("edit", "e", "Edit: go to the first field"),
-    ("edit_task", "Shift+E", "Edit the task’s text"), ("fix", "f", "Apply the fix of the first warning"),
-    ("fine", "y", "Dismiss the first warning"), ("broken", "b", "Mark the screenshot broken or good"),
-    ("view", "v", "Screenshot, DOM snapshot, video frame"), ("after", "l", "Later or earlier state"),
-    ("outlines", "Shift+C", "Show or hide outlines of the changes"),
-    ("larger", "q", "Zoom the picture: larger, double, normal"), ("compare", "c", "All of them side by side"),
-    ("target", "t", "Choose another target from a list"), ("tree", "Shift+T", "Choose another target in a tree"),
-    ("picture", "p", "Choose another picture"), ("split", "x", "Split typing"),
-    ("merge", "g", "Merge with the typing before"),
-    ("split_session", "Shift+X", "Split the session before this turn"),
-    ("join", "Shift+M", "Join it with the part that was split off"), ("add", "o", "Add a chat turn"),
-    ("add_action", "Shift+O", "Add an action: its element, then its kind"),
-    ("answer", "Shift+Q", "Answer the questions; a digit chooses an answer"),
-    ("changes", "h", "Changes and their authors"), ("guidelines", "Shift+G", "Show the guidelines"),
-    ("network", "Shift+N", "Requests and console until the next action, if recorded"),
-    ("time_line", "z", "Timeline of the session"), ("comment", "m", "Comment; Enter sends"), ("undo", "u", "Undo"),
-    ("redo", "Shift+U", "Redo"), ("approve", "a", "Approve or reopen"), ("invalid", "i", "Mark invalid"),
-    ("submit", "s", "In a team: submit"), ("validate", "w", "In a team: validate"),
-    ("send_back", "r", "In a team: send back"), ("next_demonstration", "n", "In a team: next demonstration"),
-    ("help", "?", "All keys")))
+    ("next", "j", "Next turn", TURNS), ("previous", "k", "Previous turn", TURNS),
+    ("choose_next", "Shift+J", "Extend the selection to the next turn", TURNS),
+    ("choose_previous", "Shift+K", "Extend the selection to the previous turn", TURNS),
+    ("next_check", ".", "Next turn with a warning", TURNS),
+    ("previous_check", ",", "Previous turn with a warning", TURNS),
+    ("filter", "/", "Filter the turns by words", TURNS),
+    ("fold", "Shift+F", "Collapse or expand the turns of this page", TURNS),
+    ("fold_all", "Shift+A", "Collapse or expand the turns of all pages", TURNS),
+    ("drop", "d", "Drop or restore the turn", TURN), ("up", "Alt+ArrowUp", "Move the turn up", TURN),
+    ("down", "Alt+ArrowDown", "Move the turn down", TURN), ("edit", "e", "Edit: go to the first field", TURN),
+    ("edit_task", "Shift+E", "Edit the task’s text", DEMONSTRATION),
+    ("fix", "f", "Apply the fix of the first warning", TURN), ("fine", "y", "Dismiss the first warning", TURN),
+    ("broken", "b", "Mark the screenshot broken or good", PICTURE),
+    ("view", "v", "Screenshot, DOM snapshot, video frame", PICTURE),
+    ("after", "l", "Later or earlier state", PICTURE),
+    ("outlines", "Shift+C", "Show or hide outlines of the changes", PICTURE),
+    ("larger", "q", "Zoom the picture: larger, double, normal", PICTURE),
+    ("compare", "c", "All of them side by side", PICTURE),
+    ("target", "t", "Choose another target from a list", PICTURE),
+    ("tree", "Shift+T", "Choose another target in a tree", PICTURE),
+    ("picture", "p", "Choose another picture", PICTURE), ("split", "x", "Split typing", TURN),
+    ("merge", "g", "Merge with the typing before", TURN),
+    ("split_session", "Shift+X", "Split the session before this turn", DEMONSTRATION),
+    ("join", "Shift+M", "Join it with the part that was split off", DEMONSTRATION),
+    ("add", "o", "Add a chat turn", TURN),
+    ("add_action", "Shift+O", "Add an action: its element, then its kind", TURN),
+    ("answer", "Shift+Q", "Answer the questions; a digit chooses an answer", TURN),
+    ("changes", "h", "Changes and their authors", DEMONSTRATION),
+    ("guidelines", "Shift+G", "Show the guidelines", DEMONSTRATION),
+    ("network", "Shift+N", "Requests and console until the next action, if recorded", PICTURE),
+    ("time_line", "z", "Timeline of the session", DEMONSTRATION), ("comment", "m", "Comment; Enter sends", TURN),
+    ("undo", "u", "Undo", DEMONSTRATION), ("redo", "Shift+U", "Redo", DEMONSTRATION),
+    ("approve", "a", "Approve or reopen", DEMONSTRATION), ("invalid", "i", "Mark invalid", DEMONSTRATION),
+    ("submit", "s", "In a team: submit", DEMONSTRATION), ("validate", "w", "In a team: validate", DEMONSTRATION),
+    ("send_back", "r", "In a team: send back", DEMONSTRATION),
+    ("next_demonstration", "n", "In a team: next demonstration", DEMONSTRATION),
+    ("help", "?", "All keys", DEMONSTRATION)))
 BY_NAME = {action.name: action for action in ACTIONS}
 NAMED = ("Delete", "F2", "F8", "Alt+ArrowUp", "Alt+ArrowDown")  # keys that give no character and may be chosen
 _SHORT = {"⇧": "Shift", "⌥": "Alt", "up": "ArrowUp", "↑": "ArrowUp", "down": "ArrowDown", "↓": "ArrowDown"}

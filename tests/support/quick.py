@@ -21,8 +21,9 @@ from werkzeug.routing import Rule
 
 from curator_web.db import database
 
-# Of what makes the tables; SQLite makes those behind the trigrams itself.
-_STATEMENTS = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'demonstration_trigrams_%'"
+# Of what makes the tables; SQLite makes those behind the full-text indexes itself.
+_STATEMENTS = ("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND (type = 'trigger' OR "
+               "(name NOT LIKE 'demonstration_trigrams_%' AND name NOT LIKE 'demonstration_words_%'))")
 
 
 class _Compiled(jinja2.BytecodeCache):

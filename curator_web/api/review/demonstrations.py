@@ -75,7 +75,10 @@ class SummarySchema(Schema):
 class SoughtSchema(Schema):
     """What demonstrations are found by."""
 
-    search = fields.String(metadata={"description": "words or parts of them in task, site or id; or /an expression/"})
+    search = fields.String(metadata={
+        "description": "parts of words in task, site or id; beginnings of words in these or in utterances, typed "
+                       "texts, names of targets and titles of pages; or /an expression/ for task, site or id"})
+    q = fields.String(metadata={"description": "the same as `search`"})
     status = fields.String(validate=validate.OneOf(("", *STATUSES)))
     site = fields.String()
     intent = fields.String()
@@ -100,6 +103,13 @@ class ListQuerySchema(SoughtSchema):
     after = fields.String(metadata={"description": "`next` or `previous` of another page"})
 
 
+class TurnMatchSchema(Schema):
+    """A turn that has words of a search."""
+
+    turn = fields.String(required=True)
+    text = fields.String(required=True, metadata={"description": "its text around the first of these words"})
+
+
 class PageSchema(Schema):
     """One page of the list."""
 
@@ -109,6 +119,8 @@ class PageSchema(Schema):
                        "the first"})
     next = fields.String(required=True, metadata={"description": "`after` of the following page, or empty"})
     previous = fields.String(required=True, metadata={"description": "`after` of the page before, or empty"})
+    matches = fields.Dict(fields.String(), fields.List(fields.Nested(TurnMatchSchema)), required=True, metadata={
+        "description": "by demonstration, the turns that have words of the search"})
 
 
 class LoggedEditSchema(Schema):

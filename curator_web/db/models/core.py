@@ -127,6 +127,7 @@ class Demonstration(Base):
     proof: Mapped[str | None] = mapped_column(String(20))
     actor: Mapped[str | None] = mapped_column(String(20))
     outcome: Mapped[str | None] = mapped_column(String(20))
+    cover: Mapped[dict[str, Any] | None]  # the picture that lists show (`demonstrations.library.covers`)
     task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH), index=True)  # of the table of tasks
 
     @property
@@ -161,13 +162,19 @@ class Facet(Base):
 
 
 class DemonstrationText(Base):
-    """What a search goes through of one demonstration; see `curator_web.demonstrations.library.search_index`."""
+    """What a search goes through of one demonstration; see `curator_web.demonstrations.library.search_index`.
+
+    `text`: of its task, site and id; `words`: those and the different words of its turns; `turn_texts`: [turn, text] of
+    each turn that has one, from which the list shows those that fit.
+    """
 
     __tablename__ = "demonstration_texts"
 
     number: Mapped[int] = mapped_column(primary_key=True)
     demonstration_id: Mapped[str] = mapped_column(ForeignKey("demonstrations.id"), unique=True)
     text: Mapped[str] = mapped_column(Text)
+    words: Mapped[str] = mapped_column(Text, default="", server_default="")
+    turn_texts: Mapped[list[Any]] = mapped_column(default=list, server_default="[]")
 
 
 class BaseTurns(Base):

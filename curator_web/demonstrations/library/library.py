@@ -53,6 +53,7 @@ from . import (
     validation_cache,
 )
 from .summary import of_base, site
+from .turn_texts import texts_of
 
 _OUTCOME = OutcomeSchema()
 SCHEMA = DemonstrationSchema()  # to be made takes longer than to read many a demonstration
@@ -353,5 +354,5 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
 
 def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
-    search_index.store_text(session, demonstration["id"], site(turns), demonstration["task"])
+    search_index.store_text(session, demonstration["id"], site(turns), demonstration["task"], texts_of(turns))
     facets.refresh(session, demonstration["id"], facets.of_turns(turns, turns, []), facets.TURN_KINDS)

@@ -13,12 +13,13 @@ from sqlalchemy.orm import Session
 
 from curator_web.db import audit
 from curator_web.db.database import Database
-from curator_web.db.models.core import COPIES, Demonstration
+from curator_web.db.models.core import COPIES, Demonstration, DemonstrationText
 from curator_web.db.models.job_models import QUEUED, Job
 from curator_web.errors import Damaged, NotFound
 
-from . import facets, library
+from . import facets, library, search_index
 from .summary import counts
+from .turn_texts import texts_of
 
 KIND = "recount"
 
@@ -71,14 +72,27 @@ def recount(db: Database, demonstration_id: str) -> bool:
         review = library.load(session, demonstration_id)
         stored = facets.stored_facets(session, demonstration_id, facets.TURN_KINDS)
         wanted, counted = _wanted(review, stored), _counts(review)
-    if stored == wanted and all(getattr(review.row, name) == value for name, value in counted.items()):
+        has_texts = _has_texts(session, review)
+    if has_texts and stored == wanted and all(getattr(review.row, name) == value for name, value in counted.items()):
         return False
     with db.writing() as session:
         review = library.load(session, demonstration_id, lock=True, known=review)
         for name, value in _counts(review).items():
             setattr(review.row, name, value)
         facets.refresh(session, demonstration_id, _wanted(review, stored), facets.TURN_KINDS)
+        if not has_texts:
+            search_index.store_text(session, demonstration_id, review.row.site, review.row.task,
+                                    texts_of(review.turns))
     return True
+
+
+def _has_texts(session: Session, review: library.Review) -> bool:
+    """Whether the demonstration is found by the texts of its turns; those that no list has need none."""
+    if review.row.project != review.row.home:
+        return True
+    stored = session.scalar(select(DemonstrationText.turn_texts).where(
+        DemonstrationText.demonstration_id == review.row.id))
+    return stored is not None and sorted(stored) == sorted(texts_of(review.turns))  # a moved turn keeps its text
 
 
 def _counts(review: library.Review) -> dict[str, Any]:

@@ -9,23 +9,26 @@ from pipeline.turns.video_placement import without_video
 from schemas import types
 from schemas.addresses import split_address
 
+from .covers import Cover, cover_of
+
 SITE_LENGTH = 255
 
 
 class Counts(TypedDict):
-    """Numbers of turns: all, dropped, changed by edits, and with checks that ask for a look."""
+    """Numbers of turns: all, dropped, changed by edits, and with checks that ask for a look; and a picture of them."""
 
     turns: int
     dropped: int
     edited: int
     checks: int
+    cover: Cover | None
 
 
 def counts(base: list[types.Turn], turns: list[types.Turn], edits: list[types.Edit]) -> Counts:
     """Count the current turns."""
     return Counts(turns=len(turns), dropped=sum(turn["dropped"] for turn in turns),
                   edited=len(changed(base, turns) | displaced(base, turns, edits)),
-                  checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns))
+                  checks=sum(bool(turn["checks"]) and not turn["dropped"] for turn in turns), cover=cover_of(turns))
 
 
 def of_base(demonstration: types.Demonstration) -> dict[str, Any]:

@@ -28,6 +28,8 @@ from pipeline.export.selection import UNDECIDED
 from schemas.actors import UNKNOWN_ACTOR
 from schemas.text import storable
 
+from .matches import TurnMatch, matches_of
+
 PAGE_SIZE = 50
 COUNT_LIMIT = 200  # of what is found by facets and texts; more are told as "more than"
 RARE = 400  # (more than are counted) so few are looked up one by one; more are met soon on the way through the order
@@ -41,7 +43,8 @@ UNKNOWN_EXPRESSION = "field search: the database does not support this expressio
 class Filter:
     """Which demonstrations, in which order; every field is a parameter of the page's address.
 
-    `since` and `until`: days on which they were recorded, both included. `after` is a `Page.next` or `previous`.
+    `search`: words in task, site, id and turns, in an address also as `q`. `since` and `until`: days on which they were
+    recorded, both included. `after` is a `Page.next` or `previous`.
     """
 
     search: str = ""
@@ -83,7 +86,8 @@ class Page:
     """One page of the list.
 
     `total`: how many there are in all; when facets or texts are sought, no further than COUNT_LIMIT + 1, and None on
-    the pages after the first. `problem`: what is wrong with what was sought.
+    the pages after the first. `problem`: what is wrong with what was sought. `matches`: the turns that have words of
+    the search, by demonstration.
     """
 
     rows: list[Demonstration]
@@ -92,6 +96,7 @@ class Page:
     previous: str = ""
     filter: Filter = field(default_factory=Filter)
     problem: str = ""
+    matches: dict[str, list[TurnMatch]] = field(default_factory=dict)
 
     @property
     def more_than(self) -> bool:
@@ -101,6 +106,7 @@ class Page:
 def read_filter(parameters) -> Filter:
     """The filter that an address's parameters mean; what makes no sense is left out, so that every address works."""
     values = {field_.name: storable(parameters.get(field_.name, "")).strip()[:TEXT_LENGTH] for field_ in fields(Filter)}
+    values["search"] = values["search"] or storable(parameters.get("q", "")).strip()[:TEXT_LENGTH]
     values["status"] = values["status"] if values["status"] in STATUSES else ""
     values["proof"] = values["proof"] if values["proof"] in STATES else ""
     values["actor"] = values["actor"] if values["actor"] in EXPORT_ACTORS else ""
@@ -138,9 +144,9 @@ found_ids = matching_ids  # its name before 0.3
 
 
 def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
-            viewer: Account | None = None) -> Page:
-    """One page of a project's demonstrations that are sought, without those that `viewer` may not see. Raises
-    InputError for an `after` that this list did not make."""
+            viewer: Account | None = None, page_size: int | None = None) -> Page:
+    """One page of a project's demonstrations that are sought, without those that `viewer` may not see. `page_size`:
+    None for the usual one. Raises InputError for an `after` that this list did not make."""
     sought = sought or Filter()
     key = _read_key(sought)
     with db.reading() as session:
@@ -153,15 +159,17 @@ def listing(db: Database, sought: Filter | None = None, project: str = MAIN,
             return Page([], 0, filter=sought, problem=UNKNOWN_EXPRESSION)
         if conditions is None:
             return Page([], 0, filter=sought)
-        rows, before, beyond = _rows(session, sought, conditions.all, key)
+        rows, before, beyond = _rows(session, sought, conditions.all, key, page_size or PAGE_SIZE)
         if key and sought.needs_facets:
             total = None
         elif not key and not beyond:
             total = len(rows)
         else:
             total = _count(session, sought, conditions)
+        beginnings = conditions.texts.beginnings if conditions.texts else ()
+        matches = matches_of(session, (row.id for row in rows), beginnings) if beginnings else {}
     return Page(rows, total, _key(sought, rows[-1], "after") if rows and beyond else "",
-                _key(sought, rows[0], "before") if rows and before else "", sought)
+                _key(sought, rows[0], "before") if rows and before else "", sought, matches=matches)
 
 
 def sites(db: Database, project: str = MAIN) -> list[str]:
@@ -232,7 +240,7 @@ class _Conditions:
                    for facet_value in self.facets if facet_value != but]
         if self.texts and self.texts != but:
             lookups.append(select(literal(1)).where(text.demonstration_id == demonstration_id,
-                                                    self.texts.in_text(text.text, self.dialect)))
+                                                    self.texts.fits(text, self.dialect)))
         return [lookup.limit(1).correlate_except(facet, text).scalar_subquery().is_not(None) for lookup in lookups]
 
 
@@ -293,7 +301,7 @@ def _is(table, kind: str, value: str) -> list[ColumnElement[bool]]:
     return [table.facet == kind, table.value == value]
 
 
-def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None):
+def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None, page_size: int):
     """The page's rows, whether there are rows before them, and behind them."""
     column = getattr(Demonstration, sought.sort)
     backwards = key is not None and key[0] == "before"
@@ -305,8 +313,8 @@ def _rows(session: Session, sought: Filter, conditions: list, key: tuple | None)
         query = query.where(or_(column < value, and_(column == value, Demonstration.id < last_id)) if falls else
                             or_(column > value, and_(column == value, Demonstration.id > last_id)))
         query = query.where(column <= value if falls else column >= value)  # where the index is entered
-    page_rows = session.scalars(query.order_by(*ordering).limit(PAGE_SIZE + 1)).all()
-    more, rows = len(page_rows) > PAGE_SIZE, list(page_rows[:PAGE_SIZE])
+    page_rows = session.scalars(query.order_by(*ordering).limit(page_size + 1)).all()
+    more, rows = len(page_rows) > page_size, list(page_rows[:page_size])
     if backwards:
         return rows[::-1], more, True
     return rows, key is not None, more

@@ -21,7 +21,15 @@ from curator_web.db.models.deletion_models import NOWHERE
 from curator_web.db.models.notification_models import Notification
 from curator_web.db.models.project_settings_models import ProjectSettings
 from curator_web.demonstrations.leases import leases, training_attempts
-from curator_web.demonstrations.library import copies, facets, pairs, project_rules, recounting, search_index
+from curator_web.demonstrations.library import (
+    copies,
+    facets,
+    pairs,
+    project_rules,
+    recounting,
+    search_index,
+    turn_texts,
+)
 from curator_web.demonstrations.library.library import Review, load, row_of
 from curator_web.demonstrations.library.summary import counts, site
 from curator_web.demonstrations.schemes.answers import move_answers
@@ -138,7 +146,7 @@ def _make(session: Session, row: Demonstration, log: Log, split: types.Edit, num
     wanted |= facets.of_labels(labels_after(base.get("labels", {}), edits), marked_turns)
     wanted |= facets.stored_facets(session, row.id, ["person"])
     facets.refresh(session, name, wanted, facets.TURN_KINDS, user_name)
-    search_index.store_text(session, name, part.site, part.task)
+    search_index.store_text(session, name, part.site, part.task, turn_texts.texts_of(turns))
     take_remarks(session, row, part, {turn["id"] for turn in turns})
     audit.note(session, user_name, "split", row.id, part=name)
 

@@ -32,7 +32,7 @@ from curator_web.db.models.core import (
 from curator_web.db.models.pair_models import ENDED
 from curator_web.db.models.training_models import TrainingAttempt
 from curator_web.demonstrations.leases import leases, training_attempts, visibility
-from curator_web.demonstrations.library import facets, library, pairs, search_index
+from curator_web.demonstrations.library import facets, library, pairs, search_index, turn_texts
 from curator_web.demonstrations.measuring import agreement
 from curator_web.demonstrations.schemes import completeness
 from curator_web.errors import Conflict, ErrorText, InputError, NotAllowed
@@ -110,7 +110,9 @@ def edit(db: Database, store: RecordingStore, demonstration_id: str, change: Map
         wanted = facets.of_turns(review.base["turns"], made.turns, made.edits)
         wanted |= facets.of_labels(after.labels, made.turns)
         facets.refresh(session, row.id, wanted, facets.TURN_KINDS, account.name)
-        if review.task != after.task:
+        if turn_texts.differ(review.turns, made.turns):
+            search_index.store_text(session, row.id, row.site, row.task, turn_texts.texts_of(made.turns))
+        elif review.task != after.task:
             search_index.store_text(session, row.id, row.site, row.task)
         return EditResult(made.version, review=after, part=_part(made.row))
 

@@ -25,8 +25,13 @@ def screenshot(recording_id: str, sha256: str) -> Response:
 
 @blueprint.get("/thumbnails/<recording_id>/<sha256>")
 def thumbnail(recording_id: str, sha256: str) -> Response:
-    """A JPEG or bitmap at an eighth of its size; other pictures as they are."""
-    return immutable(*run_sandboxed(pictures.thumbnail, services().store.open(recording_id), sha256))
+    """A JPEG or bitmap at an eighth of its size, other pictures as they are; or of any picture a part, if the address
+    names one (`left`, `top`, `width`, `height`, in pixels of a page that is `page` wide)."""
+    recording, names = services().store.open(recording_id), ("left", "top", "width", "height", "page")
+    if "page" not in request.args:
+        return immutable(*run_sandboxed(pictures.thumbnail, recording, sha256))
+    numbers = tuple(request.args.get(name, -1, int) for name in names)
+    return immutable(*run_sandboxed(pictures.part, recording, sha256, numbers))
 
 
 @blueprint.get("/snapshot/<recording_id>/<sha256>")

@@ -26,12 +26,12 @@ from pipeline.turns.edits import standing
 from schemas import INTENTS, types
 from schemas.formats.recording import SPEAKERS
 
-from . import turn_list
+from . import list_view, turn_list
 from .alternative_frames import moment_view
 from .edit_forms import edit_from_form, version_from_form
 from .presentation import ReviewView
 from .questions import answer_from_form, questions_view
-from .visits import nearest_turn
+from .visits import MISSING_TURN, nearest_turn
 
 blueprint = Blueprint("pages", __name__)
 _PAGE, _WORKSPACE = "review/review.html", "review/_workspace.html"
@@ -41,17 +41,20 @@ _PAGE, _WORKSPACE = "review/review.html", "review/_workspace.html"
 def index() -> str:
     """The list, searched and filtered by the URL."""
     sought, caller, is_whole_page = read_filter(request.args), account(), not request.headers.get("HX-Request")
+    view = list_view.read_view(request.cookies.get(list_view.COOKIE, ""))
     with services().db.in_one_session() as db:
         context: dict[str, Any] = {
-            "page": listing(db, sought, caller.project, caller), "people": projects.member_names(db, caller.project),
+            "page": listing(db, sought, caller.project, caller, view.page_size),
+            "people": projects.member_names(db, caller.project),
             "saved": saved_filters.saved(db, caller)}
         if is_whole_page:
             context |= {"kinds": project_settings.read(db, caller.project).checks, "sites": sites(db, caller.project),
                         "labels": _label_values(db), "questions": len(comments.questions_for(db, caller))}
     return render_template("review/list.html" if is_whole_page else "review/_rows.html", sought=sought,
+                           view=view, columns=list_view.COLUMNS, page_sizes=list_view.PAGE_SIZES,
                            statuses=STATUSES, intents=INTENTS, orders=ORDERS, count_limit=COUNT_LIMIT,
-                           runs=replays.KIND in services().jobs.kinds,
-                           proofs=replay_proofs.STATES, actors=EXPORT_ACTORS, outcomes=OUTCOMES, **context)
+                           runs=replays.KIND in services().jobs.kinds, proofs=replay_proofs.STATES,
+                           actors=EXPORT_ACTORS, outcomes=OUTCOMES, **context)
 
 
 def _label_values(db: Database) -> list[str]:
@@ -62,18 +65,18 @@ def _label_values(db: Database) -> list[str]:
 
 @blueprint.get("/demonstrations/<demonstration_id>")
 def review(demonstration_id: str) -> str | Response:
-    """The review page; asked by htmx, only the selected turn. A link to a turn that an edit removed leads to the
-    nearest one."""
+    """The review page; asked by htmx, only the selected turn. A link to a turn that does not exist leads to the nearest
+    one."""
     selected, template = request.args.get("turn"), "review/_turn.html" if request.headers.get("HX-Request") else _PAGE
     if selected and template == _PAGE and (address := _nearest_address(demonstration_id, selected)):
-        flash(_("The turn of this link is not in the demonstration any more. This is the nearest one."))
+        flash(str(MISSING_TURN))
         return redirect(address)
     return _render(template, demonstration_id, selected, request.args.get("view", "screenshot"),
                    tour=max(0, request.args.get("tour", 0, int)))
 
 
 def _nearest_address(demonstration_id: str, selected: str) -> str | None:
-    """Where the turn nearest to one that was removed is shown; None for one that exists or never existed."""
+    """Where the turn nearest to a missing one is shown; None for one that exists, and where there are no turns."""
     current = review_cache.cached_review(services().db, demonstration_id, intact=True)
     nearest = nearest_turn(current, selected)
     if nearest is None:

@@ -11,6 +11,8 @@ from recorder.reader import Recording
 
 THUMBNAIL_QUALITY = 82
 REDUCTION = 8
+PART_WIDTH = 240
+MAX_SIDE = 100_000  # pixels
 MAX_THUMBNAIL_BYTES = 16 << 20
 BITMAP = "image/bmp"
 MAGIC = (
@@ -35,6 +37,28 @@ def thumbnail(recording: Recording, sha256: str) -> tuple[bytes, str]:
     if media_type in ("image/jpeg", BITMAP) and len(content) <= MAX_THUMBNAIL_BYTES:
         return _reduced(content) or content, "image/jpeg"
     return content, media_type
+
+
+def part(recording: Recording, sha256: str, numbers: tuple[int, ...]) -> tuple[bytes, str]:
+    """A part of a picture as a JPEG, at most `PART_WIDTH` wide. `numbers`: left, top, width and height in pixels of a
+    page, and the page's width, which is that of the picture. Raises InputError for a part outside it, NotFound."""
+    content = blob(recording, sha256)
+    _image_type(content)
+    picture = decode_picture(content)
+    if picture is None:
+        raise NotFound(ErrorText("this picture is damaged, or too large"))
+    left, top, width, height, page = numbers
+    if left < 0 or top < 0 or min(width, height, page) < 1 or max(numbers) > MAX_SIDE:
+        raise InputError(ErrorText("left, top, width, height, page: must be a part of the picture"))
+    scale = picture.shape[1] / page
+    left, top, right, bottom = (round(number * scale) for number in (left, top, left + width, top + height))
+    cut = picture[top:bottom, left:right]
+    if not cut.size:
+        raise InputError(ErrorText("left, top, width, height, page: must be a part of the picture"))
+    if cut.shape[1] > PART_WIDTH:
+        size = PART_WIDTH, max(1, round(cut.shape[0] * PART_WIDTH / cut.shape[1]))
+        cut = cv2.resize(cut, size, interpolation=cv2.INTER_AREA)
+    return cv2.imencode(".jpg", cut, [cv2.IMWRITE_JPEG_QUALITY, THUMBNAIL_QUALITY])[1].tobytes(), "image/jpeg"
 
 
 def blob(recording: Recording, sha256: str) -> bytes:

@@ -2,7 +2,7 @@
 
 import math
 
-from flask import Blueprint, make_response, redirect, render_template, request, url_for
+from flask import Blueprint, flash, make_response, redirect, render_template, request, url_for
 from flask_babel import gettext as _
 from werkzeug import Response
 
@@ -18,15 +18,21 @@ from schemas import types
 from .edit_forms import version_from_form
 from .timeline_form import CLOCK, RECTANGLE, PlacementForm
 from .timeline_view import Timeline, process_options
+from .visits import MISSING_TURN, nearest_turn
 
 blueprint = Blueprint("timeline", __name__)
 
 
 @blueprint.get("/demonstrations/<demonstration_id>/timeline")
-def show(demonstration_id: str) -> str:
-    """The line, with the cursor at a turn (`turn`) or a time of the recording (`at`, seconds)."""
+def show(demonstration_id: str) -> str | Response:
+    """The line, with the cursor at a turn (`turn`) or a time of the recording (`at`, seconds). A link to a turn that
+    does not exist leads to the nearest one."""
     review = library.review(services().db, demonstration_id)
-    line = Timeline(review, request.args.get("turn") or None, _cursor_time())
+    selected = request.args.get("turn") or None
+    if selected and (nearest := nearest_turn(review, selected)):
+        flash(str(MISSING_TURN))
+        return redirect(url_for(".show", demonstration_id=demonstration_id, turn=nearest))
+    line = Timeline(review, selected, _cursor_time())
     return _page(review, line, PlacementForm(line))
 
 

@@ -1,9 +1,15 @@
-"""Positions among the turns: the first turn of each visit to a page, and the turn nearest to a removed one."""
+"""Positions among the turns: the first turn of each visit to a page, and the turn nearest to a missing one."""
 
+import re
 from collections.abc import Sequence
+
+from flask_babel import lazy_gettext as _l
 
 from curator_web.demonstrations.library.library import Review
 from schemas import types
+
+MISSING_TURN = _l("The turn of this link is not in this demonstration. This is the nearest one.")
+_NUMBERED = re.compile(r"(.{0,80}?)([0-9]{1,12})", re.DOTALL)  # an id such as turn-17; its number is an event's
 
 
 def visit_starts(turns: Sequence[types.Turn]) -> list[int]:
@@ -20,10 +26,10 @@ def visit_starts(turns: Sequence[types.Turn]) -> list[int]:
 
 
 def nearest_turn(review: Review, turn_id: str) -> str | None:
-    """The id of the turn nearest to one that an edit removed: merged, split off, or added and undone. None for one that
-    is present, or of which the demonstration knows nothing."""
+    """The id of the turn nearest to one that an edit removed (merged, split off, or added and undone), or that this
+    version of the recording never had. None for one that is present, and where there are no turns."""
     present = {turn["id"] for turn in review.turns}
-    if turn_id in present:
+    if turn_id in present or not present:
         return None
     recorded = [turn["id"] for turn in review.base["turns"]]
     if turn_id not in recorded:
@@ -33,10 +39,19 @@ def nearest_turn(review: Review, turn_id: str) -> str | None:
     return after or next((name for name in reversed(recorded[:index]) if name in present), None)
 
 
-def _origin(review: Review, turn_id: str, present: set[str]) -> str | None:
-    """The turn after which an edit added one, or of which it was a part; the first one if that is gone, too."""
+def _origin(review: Review, turn_id: str, present: set[str]) -> str:
+    """The turn after which an edit added one, or of which it was a part; the first one if that is gone, too. Of an id
+    that no edit knows: the turn with the closest number."""
     for edit in reversed(review.edits):
         if edit.get("added", {}).get("id") == turn_id:
             origin = edit.get("after") if edit["op"] == "add" else edit["turn"]
-            return origin if origin in present else review.turns[0]["id"] if review.turns else None
-    return None
+            return origin if origin in present else review.turns[0]["id"]
+    return _closest_number(turn_id, [turn["id"] for turn in review.turns])
+
+
+def _closest_number(turn_id: str, ids: Sequence[str]) -> str:
+    """The first of the ids whose number is the closest to that of another such id; the first of all if it has none."""
+    numbered = _NUMBERED.fullmatch(turn_id)
+    others = {other: int(match[2]) for other in ids if (match := _NUMBERED.fullmatch(other))
+              and numbered and match[1] == numbered[1]}
+    return min(others, key=lambda other: abs(others[other] - int(numbered[2]))) if numbered and others else ids[0]

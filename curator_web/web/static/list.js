@@ -9,6 +9,11 @@
     if (chooseAll && !target.checked && (target.name === "id" || target.dataset.all)) chooseAll.checked = false;
   });
 
+  document.addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-expands]");
+    if (button) button.setAttribute("aria-expanded", String(button.getAttribute("aria-expanded") !== "true"));
+  });
+
   const STEPS = { j: 1, k: -1 };
 
   /** From demonstration to demonstration; Enter opens the one that has the focus. */

@@ -18,6 +18,7 @@
     turnList.current = id;
     if (id !== marked) turnList.unfold(id);
     marked = id;
+    leadTabsTo(id);
     for (const other of rows()) other.toggleAttribute("aria-current", false);
     const row = turnList.rowOf(id);
     if (!row) return void turnList.reveal(id);
@@ -350,8 +351,26 @@
 
   // ---- Dialogs and notices -----------------------------------------------------------------------------------------
 
+  const AREAS = { ".film": "turns", ".stage": "picture", ".editor": "turn", ".bar": "demonstration" };
+  let focusedArea = "turns"; // of the page, which had the focus last; not by the button of the help
+
+  document.addEventListener("focusin", ({ target }) => {
+    const area = Object.keys(AREAS).find((selector) => target.closest(selector));
+    if (area && !target.closest("[data-opens=help]")) focusedArea = AREAS[area];
+  });
+
+  /** The keys of the area that has the focus come first. */
+  function sortHelp() {
+    const groups = [...document.querySelectorAll("[data-keys-of]")];
+    for (const group of groups) group.querySelector(".flag").hidden = group.dataset.keysOf !== focusedArea;
+    const order = [focusedArea, ...Object.values(AREAS)];
+    groups.sort((group, other) => order.indexOf(group.dataset.keysOf) - order.indexOf(other.dataset.keysOf));
+    $(".key-groups").append(...groups);
+  }
+
   document.addEventListener("click", ({ target }) => {
     const opener = target.closest("[data-opens]");
+    if (opener?.dataset.opens === "help") sortHelp();
     if (opener) document.getElementById(opener.dataset.opens).showModal();
     if (target.closest("[data-closes]")) target.closest("dialog").close();
     if (target.closest("[data-dismiss]")) $("#notice").replaceChildren();

@@ -5,4 +5,13 @@
 /** A text as it is searched: small letters without accents. */
 const plain = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
 
+/** Have the tabs of a demonstration lead to a turn, so that a page and the way back show the same one. */
+function leadTabsTo(turn) {
+  for (const tab of document.querySelectorAll(".page-tabs a")) {
+    const address = new URL(tab.href);
+    if (turn) address.searchParams.set("turn", turn);
+    tab.href = address;
+  }
+}
+
 htmx.process(document.body);

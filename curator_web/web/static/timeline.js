@@ -171,9 +171,7 @@
     if (!row) return;
     row.setAttribute("aria-current", "true");
     if (form) field("selected").value = row.dataset.id;
-    const back = new URL($("#back").href);
-    back.searchParams.set("turn", row.dataset.id);
-    $("#back").href = back;
+    leadTabsTo(row.dataset.id);
   }
 
   /** Tell what was said and done last, under the pictures. */

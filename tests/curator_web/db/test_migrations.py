@@ -6,11 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, select, text
 
 from curator_web import create_app
 from curator_web.db.database import MIGRATIONS, migrate, open_database
 from curator_web.db.models.core import Comment, Demonstration, Member, Project, SecondReview
+from curator_web.db.models.job_models import Job
+from curator_web.demonstrations.library import recounting
 from curator_web.demonstrations.library.library import current, import_recording, review
 from curator_web.users import add_user
 from tests.support.checkout import ROOT
@@ -69,12 +71,23 @@ def test_a_filled_database_of_each_version_is_taken_over(empty_url, revision, tm
     answer = client.post(f"/api/demonstrations/{ID}/edits", json=edit, headers=headers)
     assert answer.status_code < 300 and answer.json["version"] == 7, answer.json
     assert next(turn for turn in current(db, ID)["turns"] if turn["id"] == CHAT)["utterance"] == "Two lamps"
+    _read_by_a_job(db, client, headers, revision)
     _as_it_was(db, revision)
     if db.engine.dialect.name == "sqlite":  # which is told to overlook this while tables are changed
         with db.engine.connect() as connection:
             assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
             assert connection.exec_driver_sql("PRAGMA foreign_keys").scalar() == 1
     db.close()
+
+
+def _read_by_a_job(db, client, headers, revision: str) -> None:
+    """The turns of what was there are searched once the job that the migration began has read them."""
+    with db.reading() as session:
+        jobs = session.scalars(select(Job).where(Job.kind == recounting.KIND)).all()
+    assert [(job.project, job.arguments) for job in jobs] == ([("main", {"ids": None})] if revision < "0029" else [])
+    assert recounting.recount_all(db, "main", None)["damaged"] == 0
+    answer = client.get("/api/demonstrations?q=eve", headers=headers).json
+    assert [match["turn"] for match in answer["matches"][ID]] == [TYPING], answer
 
 
 def bearer(token: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from curator_web import create_app
 from curator_web.db.models.core import AuditLine
-from curator_web.demonstrations.library.library import import_recording
+from curator_web.demonstrations.library.library import import_recording, listed
 from curator_web.users import add_user, set_password, user_named
 from demotape.cli import main
 from schemas import InputError
@@ -141,3 +141,14 @@ def test_passwords_are_hashed_with_scrypt(app, db):
     assert user_named(db, "ann").password_hash.startswith("scrypt:")
     with pytest.raises(InputError, match="10 to 1000 characters"):
         set_password(db, "ann", "x" * 2000)
+
+
+def test_a_picture_that_arrives_late_takes_no_notice_from_the_next_page(app, db, tmp_path):
+    import_recording(db, app.extensions["demotape"].store, make_recording(tmp_path, recording_id="pictured"))
+    add_people(app)
+    client, cover = signed_in(app, "lea"), listed(db, "pictured").cover
+    picture = client.get(f"/thumbnails/pictured/{cover['screenshot']}")
+    assert picture.status_code == 200 and "Set-Cookie" not in picture.headers  # it would be that of the page before
+    redirected = client.get("/demonstrations/pictured?turn=gone")
+    assert redirected.status_code == 302 and "Set-Cookie" in redirected.headers
+    assert "not in this demonstration" in client.get(redirected.location).text

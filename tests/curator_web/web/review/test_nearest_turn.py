@@ -1,4 +1,6 @@
-"""A link to a turn that an edit removed leads to the nearest one."""
+"""A link to a turn that an edit removed, or that never existed, leads to the nearest one."""
+
+from urllib.parse import quote
 
 import pytest
 
@@ -9,7 +11,7 @@ from curator_web.web.review.visits import nearest_turn
 from tests.support.curator.curator_fixtures import make_recording
 from tests.support.curator.random_edits import editable_turns
 
-NOTICE = "not in the demonstration any more"
+NOTICE = "not in this demonstration"
 CHAT = {"op": "add", "turn": "said-1", "after": "t2", "added": {
     "id": "said-1", "type": "chat", "timestamp": 2.0, "speaker": "navigator", "utterance": "Hm", "checks": [],
     "dropped": False}}
@@ -32,19 +34,25 @@ def app(db_url, tmp_path):
     ([{**CHAT, "after": None}, {"op": "undo"}], "said-1", "t1"),
     ([{"op": "end_before", "turn": "t3"}, {"op": "undo"}], "t10", None),
     ([{"op": "drop", "turn": "t3"}], "t3", None),
-    ([], "nobody", None)])
+    ([], "t4000", "t11"), ([], "t0", "t1"), ([{"op": "merge", "turn": "t4", "other": "t5"}], "t007", "t7"),
+    ([], "turn-4", "t1"), ([], "nobody", "t1"), ([], "t" * 5000, "t1"), ([], "t" + "9" * 5000, "t1"),
+    ([], "t\n4", "t1")])
 def test_it_is_the_next_recorded_one_or_the_one_it_was_added_to(app, edits, gone, nearest):
     db = app.extensions["demotape"].db
     for version, edit in enumerate(edits, 1):
         add_edit(db, "rec-1", edit, version)
     assert nearest_turn(review(db, "rec-1"), gone) == nearest
     client = app.test_client()
-    answer = client.get(f"/demonstrations/rec-1?turn={gone}&view=dom&_scheme=javascript&_external=1&demonstration_id=x")
+    timeline = client.get(f"/demonstrations/rec-1/timeline?turn={quote(gone)}")
+    assert timeline.location == (nearest and f"/demonstrations/rec-1/timeline?turn={nearest}")
+    assert (nearest is None) == (NOTICE not in client.get(timeline.location or "/demonstrations/rec-1/timeline").text)
+    hostile = "view=dom&_scheme=javascript&_external=1&demonstration_id=x"
+    answer = client.get(f"/demonstrations/rec-1?turn={quote(gone)}&{hostile}")
     if nearest is None:
-        assert answer.status_code == (404 if gone == "nobody" else 200)
+        assert answer.status_code == 200
         return
     assert answer.status_code == 302 and answer.location == f"/demonstrations/rec-1?turn={nearest}&view=dom"
     assert NOTICE in client.get(answer.location).text
     assert NOTICE not in client.get(answer.location).text
-    part = client.get(f"/demonstrations/rec-1?turn={gone}", headers={"HX-Request": "true"})
+    part = client.get(f"/demonstrations/rec-1?turn={quote(gone)}", headers={"HX-Request": "true"})
     assert part.status_code == 404  # the page keeps the turn that it shows

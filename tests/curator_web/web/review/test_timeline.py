@@ -67,7 +67,7 @@ def test_the_cursor_stands_at_any_time_and_shows_the_next_screenshot(client):
     assert "before turn 6, submit" in client.get(f"{PAGE}?at=1e12").text
     for odd in ("nan", "x", "-1e300"):
         assert client.get(f"{PAGE}?at={odd}").status_code == 200
-    assert client.get(f"{PAGE}?turn=nobody").status_code == 404
+    assert client.get(f"{PAGE}?turn=nobody").status_code == 302
 
 
 def test_the_videos_frame_is_served(client):
