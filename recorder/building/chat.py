@@ -14,7 +14,7 @@ from schemas.formats.room import (
     REFUSED_UNKNOWN,
     SAY,
 )
-from schemas.types.recordings import ChatLine
+from schemas.types.recordings import ChatLine, Pointing
 
 from .pauses import Pauses
 
@@ -57,11 +57,13 @@ class Chat:
             raise InputError("chat: the utterance is empty")
         self._write({"time": self._target.elapsed, "speaker": speaker, "utterance": redacted}, lambda: None)
 
-    def add_message(self, speaker: str, message: dict[str, Any], on_written: Callable[[], None]) -> float:
+    def add_message(self, speaker: str, message: dict[str, Any], on_written: Callable[[], None],
+                    pointing: Pointing | None = None) -> float:
         """Keep a message of a room (schemas.formats.room.ChatMessageSchema): an utterance, an edit or a deletion.
 
-        Returns its time: when it was sent, if the sender has measured the recording's clock; otherwise now.
-        `on_written` is called in the writer's thread when it is in the file. Raises MessageRefused.
+        `pointing`: where its writer points. Returns its time: when it was sent, if the sender has measured the
+        recording's clock; otherwise now. `on_written` is called in the writer's thread when it is in the file. Raises
+        MessageRefused.
         """
         if not self._target.running:
             raise MessageRefused(REFUSED_ENDED)
@@ -84,8 +86,15 @@ class Chat:
             line["uncertainty"] = message["uncertainty"]
             if message["began"] is not None:
                 line["began"] = min(max(message["began"], 0.0), time)
+        if pointing:
+            line["pointing"] = self._without_secrets(pointing)
         self._write(line, on_written)
         return time
+
+    def _without_secrets(self, pointing: Pointing) -> Pointing:
+        element = pointing["element"]
+        return pointing if element is None else {
+            **pointing, "element": {**element, "name": self._secrets.in_text(element["name"])}}
 
     def _write(self, line: ChatLine, on_written: Callable[[], None]) -> None:
         validated(line, ChatLineSchema(), "chat")

@@ -63,6 +63,15 @@ globalThis.control = (function () {
       return fill(item, news.speaker, news.utterance, news.time);
     }
     fill(said.item, said.speaker, news.utterance || said.utterance, said.time, !news.utterance);
+    if (said.figure) said.item.append(said.figure);
+  }
+
+  /** Where the instructor points in a message that was shown. */
+  function showPointing({ id, picture, region }) {
+    const said = messages.get(id);
+    if (!said) return;
+    said.figure = globalThis.demotapePointing.figure(picture, region, said.pointing?.element);
+    said.item.append(said.figure);
   }
 
   /** Who is in the live room besides the navigator. */
@@ -75,6 +84,7 @@ globalThis.control = (function () {
     if (news.type === "state") return showState(news);
     if (news.type === "failed") return showFailed(news.message);
     if (news.type === "chat") return showChat(news);
+    if (news.type === "pointing") return showPointing(news);
     if (news.type === "room") return showRoom(news);
     if (!lines.has(news.line)) lines.set(news.line, add());
     fill(lines.get(news.line), news.word, news.name, news.time, news.undone);

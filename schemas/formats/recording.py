@@ -12,6 +12,7 @@ from .origin import ImportedSchema, ProvenanceSchema, RecordedRoomSchema
 from .parts import (
     STALE_REASONS,
     ElementSchema,
+    PointingSchema,
     PointSchema,
     SizeSchema,
     StateSchema,
@@ -180,6 +181,7 @@ class ChatLineSchema(Strict):
     received = recording_time("in a live room: when it reached the recorder and was shown there; `time` is when it was "
                               "sent, if that is known", required=False)
     uncertainty = recording_time("in a live room: by how many seconds `time` and `began` may be off", required=False)
+    pointing = nested(PointingSchema, "in a live room: where the instructor points", required=False)
 
 
 class ResourceSchema(Strict):

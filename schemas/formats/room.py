@@ -9,9 +9,10 @@ from marshmallow import ValidationError, validate
 
 from schemas import InputError, limits
 
-from .parts import Strict, integer, number, recording_time, string
+from .parts import Strict, integer, nested, number, recording_time, string
 from .recording import SPEAKERS
 
+ROOM_FIELDS = ("pointing",)  # of a chat turn, which only live rooms have
 SAY, EDIT, DELETE = MESSAGE_KINDS = ("say", "edit", "delete")
 RECORDING, PAUSED, ENDED = RECORDER_STATES = ("recording", "paused", "ended")
 TEXT_LENGTH = 4000  # characters of a message
@@ -21,7 +22,19 @@ MAX_UNCERTAINTY_S = 5.0  # by which a sender's measurement of the recorder's clo
 PICTURE_HEADER = struct.Struct(">IdHH")
 JPEG = b"\xff\xd8\xff"
 MAX_PICTURE_BYTES = 1 << 20
-REFUSED_PAUSED, REFUSED_EMPTY, REFUSED_UNKNOWN, REFUSED_ENDED = REFUSALS = ("paused", "empty", "unknown", "ended")
+REFUSED_PAUSED, REFUSED_EMPTY, REFUSED_UNKNOWN, REFUSED_ENDED, REFUSED_PICTURE = REFUSALS = (
+    "paused", "empty", "unknown", "ended", "picture")
+
+
+class RegionSchema(Strict):
+    """Where the instructor points: a box in a picture, a point if it has no extent. The unit is the picture's width or
+    height, so that it does not matter how large the picture is shown."""
+
+    picture = integer("number of the picture", validate=validate.Range(min=1, max=0xFFFFFFFF))
+    x = number("left edge", minimum=0, maximum=1)
+    y = number("upper edge", minimum=0, maximum=1)
+    width = number("0 for a point", minimum=0, maximum=1)
+    height = number("0 for a point", minimum=0, maximum=1)
 
 
 class ChatMessageSchema(Strict):
@@ -37,6 +50,8 @@ class ChatMessageSchema(Strict):
     sent = recording_time("when it was sent, by the recorder's clock; null when not known", allow_none=True)
     uncertainty = number("by how many seconds these times may be off; null when not known", minimum=0, allow_none=True,
                          maximum=limits.SECONDS)
+    region = nested(RegionSchema, "where the instructor points; null for a message without", allow_none=True,
+                    required=False, load_default=None)
 
 
 class SpokenMessageSchema(ChatMessageSchema):

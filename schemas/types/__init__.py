@@ -3,6 +3,11 @@
 from .agent_steps import AgentReport as AgentReport
 from .agent_steps import AgentStep as AgentStep
 from .agent_steps import TurnReport as TurnReport
+from .alignment import Alignment as Alignment
+from .alignment import PageRectangle as PageRectangle
+from .alignment import VideoPlacement as VideoPlacement
+from .alignment import VideoSegment as VideoSegment
+from .alignment import VideoStretch as VideoStretch
 from .backup import Backup as Backup
 from .backup import BackupFile as BackupFile
 from .backup import BackupFolder as BackupFolder
@@ -47,7 +52,6 @@ from .package import ZoomLine as ZoomLine
 from .proof import Missing as Missing
 from .proof import Proof as Proof
 from .proof import TurnProof as TurnProof
-from .recordings import Alignment as Alignment
 from .recordings import Box as Box
 from .recordings import BrowserTurn as BrowserTurn
 from .recordings import ChatLine as ChatLine
@@ -60,8 +64,9 @@ from .recordings import Element as Element
 from .recordings import Event as Event
 from .recordings import EventData as EventData
 from .recordings import JsonObject as JsonObject
-from .recordings import PageRectangle as PageRectangle
 from .recordings import Point as Point
+from .recordings import PointedElement as PointedElement
+from .recordings import Pointing as Pointing
 from .recordings import Processed as Processed
 from .recordings import Reaction as Reaction
 from .recordings import RecordingManifest as RecordingManifest
@@ -73,9 +78,6 @@ from .recordings import SuppliedInputs as SuppliedInputs
 from .recordings import TableRow as TableRow
 from .recordings import Turn as Turn
 from .recordings import TurnState as TurnState
-from .recordings import VideoPlacement as VideoPlacement
-from .recordings import VideoSegment as VideoSegment
-from .recordings import VideoStretch as VideoStretch
 from .scheme import Prelabel as Prelabel
 from .scheme import Question as Question
 from .scheme import QuestionAnswer as QuestionAnswer

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 from .agent_steps import TurnReport
+from .alignment import Alignment, VideoPlacement
 from .network import BrowserAtStart
 from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
@@ -52,6 +53,26 @@ class Element(TypedDict):
     frame: list[str]
     bbox: Box | None
     point_outside: NotRequired[str]
+
+
+class PointedElement(TypedDict):
+    """PointedElementSchema: The element that the instructor of a live room points at."""
+
+    uid: str
+    tag: str
+    role: str
+    name: str
+    frame: list[str]
+    bbox: Box | None
+
+
+class Pointing(TypedDict):
+    """PointingSchema: Where the instructor of a live room points while writing a message."""
+
+    tab: int
+    picture_time: float
+    box: Box
+    element: PointedElement | None
 
 
 class State(TypedDict):
@@ -190,6 +211,7 @@ class ChatLine(TypedDict):
     began: NotRequired[float]
     received: NotRequired[float]
     uncertainty: NotRequired[float]
+    pointing: NotRequired[Pointing]
 
 
 class Resource(TypedDict):
@@ -258,6 +280,7 @@ class ChatTurn(TypedDict):
     source: NotRequired[str]
     reply_to: NotRequired[str]
     reactions: NotRequired[list[Reaction]]
+    pointing: NotRequired[Pointing]
     checks: NotRequired[list[Check]]
     dropped: NotRequired[bool]
     labels: NotRequired[dict[str, list[str]]]
@@ -282,56 +305,6 @@ class BrowserTurn(TypedDict):
 
 
 Turn = ChatTurn | BrowserTurn
-
-
-class PageRectangle(TypedDict):
-    """PageRectangleSchema: Where a video's frame shows the page: a point (x, y) of it is at (left + x * width, top
-    + y * height).
-    """
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-
-class VideoStretch(TypedDict):
-    """VideoStretchSchema: A part of a video between two pauses: a time t of the recording is in it at offset + t *
-    (1 + drift / 10^6).
-    """
-
-    begin: float
-    end: float
-    offset: float
-    drift: float
-
-
-class VideoSegment(TypedDict):
-    """VideoSegmentSchema: A part of a video in which the page stays where it is."""
-
-    begin: float
-    end: float
-    rectangle: PageRectangle
-
-
-class VideoPlacement(TypedDict):
-    """VideoPlacementSchema: A person's word on the external video: its clock, where it shows the page, or both."""
-
-    offset: NotRequired[float]
-    drift: NotRequired[float]
-    rectangle: NotRequired[PageRectangle]
-    duration: NotRequired[float]
-
-
-class Alignment(TypedDict):
-    """AlignmentSchema: How an external video lies on the recording's clock, and where it shows the page."""
-
-    width: int
-    height: int
-    duration: float
-    stretches: list[VideoStretch]
-    segments: list[VideoSegment]
-    by_hand: NotRequired[VideoPlacement]
 
 
 class Demonstration(TypedDict):

@@ -47,7 +47,7 @@ def server(tmp_path):
 @pytest.fixture
 def record(recording_browser, site, tmp_path, server):
     """Records in a room while `act(recorder, page, client, instructor)` runs; returns the recording."""
-    site.pages["/"] = PAGE
+    site.pages.setdefault("/", PAGE)
 
     def play(act: Callable[..., Awaitable[None]], *, token: str | None = None, **room: Any) -> Recording:
         directory = tmp_path / "rec"
@@ -181,7 +181,11 @@ def test_nothing_of_a_pause_and_no_secret_is_recorded_or_shown(record, server):
         pictures_before = [each for each in instructor.received if isinstance(each, bytes)]
         await page.evaluate("document.body.style.background = 'rgb(0, 0, 200)'")
         # What the recorder knows of the screen when the pause ends is what the recording goes on from.
-        await wait_until_async(lambda: pixel(recorder.tabs[0].ring.newest.image, 20, 400)[2] < 30)
+        def is_blue() -> bool:
+            blue, _, red = pixel(recorder.tabs[0].ring.newest.image, 20, 400)
+            return blue > 150 and red < 30
+
+        await wait_until_async(is_blue)
         recorder.resume()
         await until(instructor, "state", state="recording")
         for _ in range(10):  # one from before the pause may be on its way
@@ -209,6 +213,8 @@ def test_without_pictures_the_recording_says_so_and_goes_to_its_split(record, se
         instructor.send(message)
         await until(instructor, "chat", id=message["id"])
         assert not any(isinstance(each, bytes) for each in instructor.received)
+        instructor.send(say("Here", region={"picture": 1, "x": 0.5, "y": 0.5, "width": 0, "height": 0}))
+        assert "only an instructor who sees the screen" in await asyncio.to_thread(instructor.wait_for_end)
 
     recording = record(act, pictures=False)
     assert recording.manifest["room"] == {"id": record.room, "pictures": False}

@@ -9,13 +9,20 @@
   const HEADER_BYTES = 16; // of a picture: number, time, width and height of the viewport
   const messages = new Map(); // those that say something, by id
   let state = "offline", began = null, edited = null, connection = null;
+  const pointing = part.point && createPointing({
+    button: part.point, area: part.area, ring: part.ring, hint: part["point-hint"], cancel: part["point-cancel"],
+    picture: part.picture, texts, onMark: () => part.text.focus(),
+  });
 
   function showState(shown, reason = "") {
     state = shown;
     part.state.textContent = reason ? `${texts[shown]}: ${reason}` : texts[shown];
     part.sign.className = `sign ${shown}`;
     part.picture?.classList.toggle("paused-picture", shown !== "recording");
-    if (shown === "ended") connection?.end();
+    if (shown === "ended") {
+      connection?.end();
+      pointing?.end();
+    }
     allowWriting();
   }
 
@@ -24,9 +31,11 @@
     if (!isInstructor) return;
     const possible = ["recording", "offline", "waiting"].includes(state) && roomClock.uncertainty() !== null;
     part.text.disabled = part.send.disabled = !possible;
+    pointing?.allow(possible);
   }
 
   async function showPicture(data) {
+    await pointing?.whenFree();
     const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, HEADER_BYTES)], { type: "image/jpeg" }));
     if (part.picture.width !== bitmap.width) part.picture.width = bitmap.width;
     if (part.picture.height !== bitmap.height) part.picture.height = bitmap.height;
@@ -35,6 +44,7 @@
     const header = new DataView(data, 0, HEADER_BYTES);
     part.picture.dataset.number = String(header.getUint32(0));
     part.picture.dataset.time = String(header.getFloat64(4));
+    allowWriting();
   }
 
   function takeMessage(message) {
@@ -82,7 +92,7 @@
   }
 
   function fateText(message, latest) {
-    const words = [];
+    const words = message.region ? [texts.points] : [];
     if (latest.kind === "edit") words.push(texts.edited);
     if (latest.kind === "delete") words.push(texts.deleted);
     if (latest.refused != null) words.push(`${texts.refused}: ${texts[latest.refused] ?? latest.refused}`);
@@ -102,6 +112,7 @@
 
   function beginEdit(message) {
     edited = message;
+    pointing?.end();
     part.editing.hidden = false;
     part.text.value = message.changed?.kind === "edit" ? message.changed.text : message.text;
     part.text.focus();
@@ -114,8 +125,8 @@
     began = null;
   }
 
-  function sendChange(kind, changes, text) {
-    const message = { type: "chat", kind, id: crypto.randomUUID?.() ?? randomId(), text, changes,
+  function sendChange(kind, changes, text, region = null) {
+    const message = { type: "chat", kind, id: crypto.randomUUID?.() ?? randomId(), text, changes, region,
       began: roomClock.recorded(began), sent: roomClock.recorded(roomClock.now()), uncertainty: roomClock.uncertainty() };
     takeMessage({ ...message, speaker: "instructor", number: null, time: null, refused: null });
     connection.sendSurely(message);
@@ -156,7 +167,7 @@
     event.preventDefault();
     const text = part.text.value.trim();
     if (!text || part.send.disabled) return;
-    sendChange(edited ? "edit" : "say", edited?.id ?? null, text);
+    sendChange(edited ? "edit" : "say", edited?.id ?? null, text, pointing?.take() ?? null);
     endEdit();
   });
   part.text?.addEventListener("keydown", (event) => {

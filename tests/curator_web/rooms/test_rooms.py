@@ -125,6 +125,26 @@ def test_what_was_not_written_is_delivered_after_a_break_in_order(app, url, ends
     assert {each["refused"] for each in messages.all_of(app.db, room)[2:]} == {"ended"}
 
 
+REGION = {"picture": 1, "x": 0.25, "y": 0.5, "width": 0.1, "height": 0.0}
+
+
+def test_a_message_that_points_is_stored_and_delivered_with_its_region(app, url, ends):
+    room, recorder, instructor = session(app, url, ends)
+    sent = say("This one", region=REGION)
+    instructor.send(sent)
+    assert recorder.wait_for_type("chat")["region"] == REGION
+    assert [each["region"] for each in messages.all_of(app.db, room)] == [REGION]
+    for content in (say("x", region=REGION | {"x": 1.5}), say("x", region=REGION | {"picture": 0}),
+                    say("x", "edit", sent["id"], region=REGION)):
+        instructor.send(content)
+        instructor.wait_for_end()
+        instructor = RoomEnd(f"{url}rooms/{room}/live", token=app.tokens["val"])
+        ends.append(instructor)
+    own = {**say("Here", region=REGION), "speaker": "navigator", "time": 1.0}
+    recorder.send(own)
+    assert "only an instructor who sees the screen" in recorder.wait_for_end()
+
+
 def test_the_clock_of_the_recorder_is_measured_by_whoever_asks(app, url, ends):
     _, recorder, instructor = session(app, url, ends)
     instructor.send({"type": "clock", "sent": 100.0})
@@ -155,6 +175,10 @@ def test_a_viewer_gets_the_newest_picture_after_it_has_shown_the_last(app, url, 
 def test_without_pictures_none_reaches_anybody(app, url, ends):
     room, recorder, instructor = session(app, url, ends, pictures=False)
     assert recorder.wait_for_type("pictures") == {"type": "pictures", "wanted": False}
+    instructor.send(say("This one", region=REGION))
+    assert "only an instructor who sees the screen" in instructor.wait_for_end()
+    instructor = RoomEnd(f"{url}rooms/{room}/live", token=app.tokens["val"])
+    ends.append(instructor)
     recorder.send(picture(1))
     assert "pictures are not accepted" in recorder.wait_for_end()
     instructor.wait_for_type("state", state="waiting")
