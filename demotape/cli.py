@@ -142,7 +142,9 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     provenance = with_answers(provenance, person_name(person), consent_prompt)
     live_room = enter_room(room, token, project, task, click.echo) if room else None
-    task = live_room.task if live_room else task
+    if live_room:
+        task = live_room.task
+        provenance |= {"task_id": live_room.task_name} if live_room.task_name else {}
     with new_folder(directory) as keep:
 
         def say(text: str) -> None:

@@ -17,6 +17,7 @@ class LiveRoom:
     url: str
     token: str
     task: str
+    task_name: str | None = None  # of a task of the bank
 
 
 def enter_room(address: str, token: str | None, project: str | None, task: str, say: Callable[[str], None]) -> LiveRoom:
@@ -38,4 +39,4 @@ def enter_room(address: str, token: str | None, project: str | None, task: str, 
     url = f"{server.rstrip('/')}/rooms/{room['id']}"
     if link := room.get("link"):
         say(f"Send this link to the instructor; it works once, within an hour:\n{link}")
-    return LiveRoom(url, token, task or room.get("task", ""))
+    return LiveRoom(url, token, task or room.get("task", ""), room.get("task_name"))

@@ -197,9 +197,10 @@ class Recorder:
         self._builder.resume()
         self._later(self._record_paused_resources())
 
-    def say(self, speaker: str, utterance: str) -> None:
-        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
-        self._builder.chat.say(speaker, utterance)
+    def say(self, speaker: str, utterance: str, signal: str | None = None, success: bool | None = None) -> None:
+        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end.
+        `signal`: your_turn, help or done, with a reason as utterance, which may be empty; `success`: with done."""
+        self._builder.chat.say(speaker, utterance, signal, success)
 
     def add_message(self, speaker: str, message: dict[str, Any], on_written: Callable[[], None],
                     pointing: Pointing | None = None) -> float:

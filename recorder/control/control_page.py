@@ -96,7 +96,11 @@ class ControlPage:
                     return {"task": self._task, "paused": recorder.paused, "elapsed": recorder.elapsed,
                             "room": self._room}
                 case "say":
-                    recorder.say(*values)
+                    speaker, utterance = values
+                    recorder.say(speaker, utterance)
+                case "signal":
+                    signal, success, reason = values
+                    recorder.say("navigator", reason, signal, {"yes": True, "no": False}.get(success))
                 case "pause":
                     recorder.pause()
                 case "resume":

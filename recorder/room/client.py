@@ -221,7 +221,8 @@ class RoomClient:
             self._put_state()
             self._pictures.resume()
         elif news["type"] == "chat" and "id" not in news:
-            message = {"type": "chat", "kind": SAY, "id": f"recorder-{next(self._numbers)}", "text": news["utterance"],
+            message = {"type": "chat", "kind": news.get("signal", SAY), "success": news.get("success"),
+                       "id": f"recorder-{next(self._numbers)}", "text": news["utterance"],
                        "changes": None, "began": None, "sent": None, "uncertainty": None,
                        "speaker": news["speaker"], "time": news["time"]}
             self._unstored[message["id"]] = message

@@ -18,6 +18,7 @@ from .parts import (
     SHA256,
     ElementSchema,
     PointingSchema,
+    SignalSchema,
     StateSchema,
     Strict,
     digest,
@@ -157,6 +158,8 @@ class DemonstrationSchema(Strict):
     unexplained_changes = integer("controls whose value changed although no turn set it (check `unexplained-change`), "
                                   "counted by `demotape process`; absent in other demonstrations", required=False,
                                   validate=validate.Range(min=0))
+    signals = listing(fields.Nested(SignalSchema), "in a live room: who handed over, asked for help, or said that the "
+                      "task is done, in order; absent without any", required=False)
     unmatched_steps = listing(fields.Integer(strict=True), "numbers of the agent's steps to which no turn belongs; "
                               "absent without any", required=False)
     labels = said_by_labels()

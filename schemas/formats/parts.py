@@ -157,6 +157,18 @@ class ElementSchema(Strict):
                            "if it contains it", validate=validate.OneOf(POINTS_OUTSIDE), required=False)
 
 
+YOUR_TURN, HELP, DONE = SIGNALS = ("your_turn", "help", "done")
+
+
+class SignalSchema(Strict):
+    """In a live room: somebody hands over, asks for help, or says that the task is done."""
+
+    time = recording_time("seconds since the recording started")
+    speaker = string("instructor or navigator")
+    signal = string("your_turn (it is the other's turn), help or done", validate=validate.OneOf(SIGNALS))
+    success = flag("done: whether the task was achieved", required=False)
+
+
 class PointedElementSchema(Strict):
     """The element that the instructor of a live room points at."""
 

@@ -5,15 +5,16 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, validate
+from marshmallow import ValidationError, validate, validates_schema
 
 from schemas import InputError, limits
 
-from .parts import Strict, integer, nested, number, recording_time, string
+from .parts import DONE, SIGNALS, Strict, flag, integer, nested, number, recording_time, string
 from .recording import SPEAKERS
 
 ROOM_FIELDS = ("pointing",)  # of a chat turn, which only live rooms have
-SAY, EDIT, DELETE = MESSAGE_KINDS = ("say", "edit", "delete")
+SAY, EDIT, DELETE = ("say", "edit", "delete")
+MESSAGE_KINDS = (SAY, EDIT, DELETE, *SIGNALS)
 RECORDING, PAUSED, ENDED = RECORDER_STATES = ("recording", "paused", "ended")
 TEXT_LENGTH = 4000  # characters of a message
 MESSAGE_ID = validate.Regexp(r"^[A-Za-z0-9_-]{1,64}$(?!\n)")
@@ -41,9 +42,10 @@ class ChatMessageSchema(Strict):
     """Somebody says something, or edits or deletes what they said."""
 
     type = string("always `chat`", validate=validate.Equal("chat"))
-    kind = string("say, edit or delete", validate=validate.OneOf(MESSAGE_KINDS))
+    kind = string("say, edit, delete, or one of SIGNALS", validate=validate.OneOf(MESSAGE_KINDS))
     id = string("the sender's own id of the message: sent again, it is the same message", validate=MESSAGE_ID)
-    text = string("what is said; empty when something is deleted", validate=validate.Length(max=TEXT_LENGTH))
+    text = string("what is said; with a signal the reason, which may be empty; empty when something is deleted",
+                  validate=validate.Length(max=TEXT_LENGTH))
     changes = string("id of the message that is edited or deleted; null when something is said", allow_none=True,
                      validate=MESSAGE_ID)
     began = recording_time("when its writing began, by the recorder's clock; null when not known", allow_none=True)
@@ -52,6 +54,13 @@ class ChatMessageSchema(Strict):
                          maximum=limits.SECONDS)
     region = nested(RegionSchema, "where the instructor points; null for a message without", allow_none=True,
                     required=False, load_default=None)
+    success = flag("done: whether the task was achieved; null for other messages", allow_none=True, required=False,
+                   load_default=None)
+
+    @validates_schema
+    def _success_fits_kind(self, data: dict[str, Any], **_: Any) -> None:
+        if (data["success"] is None) == (data["kind"] == DONE):
+            raise ValidationError({"success": "Must be there with done only."})
 
 
 class SpokenMessageSchema(ChatMessageSchema):

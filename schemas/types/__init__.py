@@ -72,6 +72,7 @@ from .recordings import Reaction as Reaction
 from .recordings import RecordingManifest as RecordingManifest
 from .recordings import Resource as Resource
 from .recordings import SecretDigests as SecretDigests
+from .recordings import Signal as Signal
 from .recordings import Size as Size
 from .recordings import State as State
 from .recordings import SuppliedInputs as SuppliedInputs

@@ -55,6 +55,15 @@ class Element(TypedDict):
     point_outside: NotRequired[str]
 
 
+class Signal(TypedDict):
+    """SignalSchema: In a live room: somebody hands over, asks for help, or says that the task is done."""
+
+    time: float
+    speaker: str
+    signal: str
+    success: NotRequired[bool]
+
+
 class PointedElement(TypedDict):
     """PointedElementSchema: The element that the instructor of a live room points at."""
 
@@ -212,6 +221,8 @@ class ChatLine(TypedDict):
     received: NotRequired[float]
     uncertainty: NotRequired[float]
     pointing: NotRequired[Pointing]
+    signal: NotRequired[str]
+    success: NotRequired[bool]
 
 
 class Resource(TypedDict):
@@ -317,6 +328,7 @@ class Demonstration(TypedDict):
     task: str
     turns: list[Turn]
     unexplained_changes: NotRequired[int]
+    signals: NotRequired[list[Signal]]
     unmatched_steps: NotRequired[list[int]]
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]

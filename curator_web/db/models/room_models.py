@@ -19,7 +19,8 @@ class Room(Base):
     """A live session: one recording, one navigator (`opened_by`, whose recorder connects), one instructor.
 
     `instructor`: the member who is it; None where a link makes somebody the instructor. `pictures`: whether the
-    instructor sees the screen. `recording`: the id of the recording, from when the recorder first connects.
+    instructor sees the screen. `task_id`: of a task of the bank. `recording`: the id of the recording, from when the
+    recorder first connects.
     """
 
     __tablename__ = "rooms"
@@ -30,6 +31,7 @@ class Room(Base):
     pictures: Mapped[bool] = mapped_column(default=True, server_default=true())
     opened_by: Mapped[str] = mapped_column(String(ID_LENGTH))
     instructor: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     recording: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     opened_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]

@@ -9,6 +9,7 @@
   const HEADER_BYTES = 16; // of a picture: number, time, width and height of the viewport
   const messages = new Map(); // those that say something, by id
   let state = "offline", began = null, edited = null, connection = null;
+  const signalButtons = ["your_turn", "help", "done", "failed"].map((id) => part[id]).filter(Boolean);
   const pointing = part.point && createPointing({
     button: part.point, area: part.area, ring: part.ring, hint: part["point-hint"], cancel: part["point-cancel"],
     picture: part.picture, texts, onMark: () => part.text.focus(),
@@ -30,7 +31,7 @@
   function allowWriting() {
     if (!isInstructor) return;
     const possible = ["recording", "offline", "waiting"].includes(state) && roomClock.uncertainty() !== null;
-    part.text.disabled = part.send.disabled = !possible;
+    for (const control of [part.text, part.send, ...signalButtons]) control.disabled = !possible;
     pointing?.allow(possible);
   }
 
@@ -48,7 +49,7 @@
   }
 
   function takeMessage(message) {
-    if (message.kind === "say") {
+    if (!["edit", "delete"].includes(message.kind)) {
       messages.set(message.id, { changed: null, ...messages.get(message.id), ...message });
     } else if (messages.has(message.changes)) {
       messages.get(message.changes).changed = message;
@@ -81,14 +82,21 @@
 
   function fillItem(message) {
     const { item, changed } = message, latest = changed ?? message;
-    item.querySelector(".words").textContent = changed?.kind === "edit" ? changed.text : message.text;
+    item.querySelector(".words").textContent = changed?.kind === "edit" ? changed.text : wordsOf(message);
     item.classList.toggle("deleted", changed?.kind === "delete");
     item.classList.toggle("refused", latest.refused != null);
     const fate = item.querySelector(".fate");
     fate.replaceChildren(fateText(message, latest));
-    if (isInstructor && message.speaker === "instructor" && message.time != null && changed?.kind !== "delete" && state !== "ended") {
+    if (isInstructor && message.kind === "say" && message.speaker === "instructor" && message.time != null && changed?.kind !== "delete" && state !== "ended") {
       fate.append(button("edit", () => beginEdit(message)), button("delete", () => sendChange("delete", message.id, "")));
     }
+  }
+
+  /** Of a signal its name, and the reason if there is one. */
+  function wordsOf({ kind, text, success }) {
+    if (kind === "say") return text;
+    const name = texts[kind === "done" && !success ? "failed" : kind];
+    return text ? `${name}: ${text}` : name;
   }
 
   function fateText(message, latest) {
@@ -125,8 +133,8 @@
     began = null;
   }
 
-  function sendChange(kind, changes, text, region = null) {
-    const message = { type: "chat", kind, id: crypto.randomUUID?.() ?? randomId(), text, changes, region,
+  function sendChange(kind, changes, text, { region = null, success = null } = {}) {
+    const message = { type: "chat", kind, id: crypto.randomUUID?.() ?? randomId(), text, changes, region, success,
       began: roomClock.recorded(began), sent: roomClock.recorded(roomClock.now()), uncertainty: roomClock.uncertainty() };
     takeMessage({ ...message, speaker: "instructor", number: null, time: null, refused: null });
     connection.sendSurely(message);
@@ -167,9 +175,17 @@
     event.preventDefault();
     const text = part.text.value.trim();
     if (!text || part.send.disabled) return;
-    sendChange(edited ? "edit" : "say", edited?.id ?? null, text, pointing?.take() ?? null);
+    sendChange(edited ? "edit" : "say", edited?.id ?? null, text, { region: edited ? null : pointing?.take() ?? null });
     endEdit();
   });
+  for (const button of signalButtons) {
+    button.addEventListener("click", () => {
+      const isOutcome = ["done", "failed"].includes(button.id);
+      const reason = edited ? "" : part.text.value.trim();
+      sendChange(isOutcome ? "done" : button.id, null, reason, { success: isOutcome ? button.id === "done" : null });
+      if (reason) endEdit();
+    });
+  }
   part.text?.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();

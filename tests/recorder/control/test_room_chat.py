@@ -56,6 +56,12 @@ def test_the_navigator_sees_the_chat_of_the_room_and_who_is_there(recording_brow
         await control.locator("#utterance").fill("Which one?")
         await control.keyboard.press("Enter")
         await control.locator("#lines", has_text="Which one?").wait_for()
+        await control.keyboard.press("Alt+h")
+        await control.locator("#lines", has_text="Needs help").wait_for()
+        await control.locator("#utterance").fill("It is in the cart")
+        await control.keyboard.press("Alt+d")
+        await control.locator("#lines", has_text="Done: It is in the cart").wait_for()
+        assert await control.locator("#utterance").input_value() == ""
         text = await control.locator("#lines").inner_text()
         assert re.findall("Press it|Pres the button|Not this|Which one", text) == ["Press it", "Not this", "Which one"]
         with pytest.raises(MessageRefused, match="unknown"):
@@ -64,6 +70,8 @@ def test_the_navigator_sees_the_chat_of_the_room_and_who_is_there(recording_brow
             recorder.add_message("instructor", message("f", "  "), lambda: None)
 
     recording_browser.run(work())
-    turns = process(Recording(tmp_path / "rec").layout.root)["turns"]
+    demonstration = process(Recording(tmp_path / "rec").layout.root)
+    assert demonstration["labels"] == {"outcome": ["success"], "help": ["navigator"]}
+    turns = demonstration["turns"]
     assert [(turn["speaker"], turn["utterance"]) for turn in turns if turn["type"] == "chat"] == [
-        ("instructor", "Press it"), ("navigator", "Which one?")]
+        ("instructor", "Press it"), ("navigator", "Which one?"), ("navigator", "It is in the cart")]
