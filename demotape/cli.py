@@ -25,6 +25,7 @@ from .commands import (
     project_commands,
     ranker_commands,
     replay_commands,
+    room_commands,
     setup_command,
     summary,
     task_commands,
@@ -273,7 +274,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
 
 
 for _command in (*data_set_commands.COMMANDS, convert_command.convert, bundle_command.bundle,
-                 judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
+                 judge_commands.judge, ranker_commands.ranker, replay_commands.replay, room_commands.room,
                  user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
                  outcome_commands.outcome, agent_commands.agents,
                  environment_commands.environments, setup_command.setup):

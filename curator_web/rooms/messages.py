@@ -14,7 +14,7 @@ from schemas.text import storable
 from .rooms import require_open
 
 MAX_MESSAGES = 5000  # in a room
-DETAILS = ("region", "success")  # fields of a message that most messages do not have
+DETAILS = ("region", "success", "model")  # fields of a message that most messages do not have
 
 
 def store(db: Database, room_id: str, speaker: str, user_name: str | None, message: dict[str, Any]) -> dict[str, Any]:

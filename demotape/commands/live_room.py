@@ -20,6 +20,19 @@ class LiveRoom:
     task_name: str | None = None  # of a task of the bank
 
 
+def existing_room(address: str, token: str | None) -> LiveRoom:
+    """The room at an address, for its instructor. Raises InputError."""
+    if not (existing := _ROOM.fullmatch(address)):
+        raise InputError(f"{address[:200]}: must be the address of a room, such as https://review.example.org/rooms/ROOM")
+    if not token:
+        raise InputError("set DEMOTAPE_TOKEN to your access token of the review app")
+    try:
+        room = Client(existing[1], token).room(existing[2])
+    except Refused as error:
+        raise InputError(f"{address[:200]}: {error}") from None
+    return LiveRoom(f"{existing[1].rstrip('/')}/rooms/{room['id']}", token, room["task"])
+
+
 def enter_room(address: str, token: str | None, project: str | None, task: str, say: Callable[[str], None]) -> LiveRoom:
     """The room at an address, or a new one where the address is a server's; `say` gets what the navigator sends to the
     instructor. Raises InputError."""

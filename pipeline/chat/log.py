@@ -94,7 +94,7 @@ class ChatLine:
 
     `reply_to`: the place in the log's `lines` of the one that it answers. `source`: `speech` where it was spoken.
     `doubt`: why its time is unsure, a sentence for reviewers; empty where it is not. `pointing`: where the instructor
-    of a live room points.
+    of a live room points. `model`: the name of the model that wrote it; empty for a person.
     """
 
     speaker: str
@@ -108,6 +108,7 @@ class ChatLine:
     source: str = ""
     doubt: str = ""
     pointing: Pointing | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True)

@@ -70,6 +70,8 @@ def _turn(line: ChatLine, ids: dict[int, str], index: int, roles: dict[str, str]
         turn["reactions"] = [_reaction(reaction, roles) for reaction in line.reactions]
     if line.pointing:
         turn["pointing"] = line.pointing
+    if line.model:
+        turn["model"] = line.model
     return turn
 
 

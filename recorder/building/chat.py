@@ -94,6 +94,8 @@ class Chat:
             line["uncertainty"] = message["uncertainty"]
             if message["began"] is not None:
                 line["began"] = min(max(message["began"], 0.0), time)
+        if message.get("model"):
+            line["model"] = message["model"]
         if pointing:
             line["pointing"] = self._without_secrets(pointing)
         self._write(line, on_written)

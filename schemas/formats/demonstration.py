@@ -97,6 +97,7 @@ class ChatTurnSchema(Strict):
     reply_to = string("id of the chat turn that it answers", required=False)
     reactions = listing(fields.Nested(ReactionSchema), "what people put to it", required=False)
     pointing = nested(PointingSchema, "where the instructor of a live room points", required=False)
+    model = string("name of the model that wrote it in a live room; absent for a person", required=False)
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
     dropped = flag("left out of exports", required=False, load_default=False)
     labels = said_by_labels()

@@ -185,6 +185,7 @@ class ChatLineSchema(Strict):
     pointing = nested(PointingSchema, "in a live room: where the instructor points", required=False)
     signal = string("in a live room: as in SignalSchema; `utterance` is then a reason, or empty", required=False,
                     validate=validate.OneOf(SIGNALS))
+    model = string("in a live room: name of the model that wrote it; absent for a person", required=False)
     success = flag("in a live room, with the signal done: whether the task was achieved", required=False)
 
 

@@ -12,7 +12,8 @@ from schemas import InputError, limits
 from .parts import DONE, SIGNALS, Strict, flag, integer, nested, number, recording_time, string
 from .recording import SPEAKERS
 
-ROOM_FIELDS = ("pointing",)  # of a chat turn, which only live rooms have
+MODEL_NAME_LENGTH = 90
+ROOM_FIELDS = ("pointing", "model")  # of a chat turn, which only live rooms have
 SAY, EDIT, DELETE = ("say", "edit", "delete")
 MESSAGE_KINDS = (SAY, EDIT, DELETE, *SIGNALS)
 RECORDING, PAUSED, ENDED = RECORDER_STATES = ("recording", "paused", "ended")
@@ -56,6 +57,9 @@ class ChatMessageSchema(Strict):
                     required=False, load_default=None)
     success = flag("done: whether the task was achieved; null for other messages", allow_none=True, required=False,
                    load_default=None)
+
+    model = string("name of the model that wrote it; null for a person", allow_none=True, required=False,
+                   load_default=None, validate=validate.Length(1, MODEL_NAME_LENGTH))
 
     @validates_schema
     def _success_fits_kind(self, data: dict[str, Any], **_: Any) -> None:

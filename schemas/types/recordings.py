@@ -222,6 +222,7 @@ class ChatLine(TypedDict):
     uncertainty: NotRequired[float]
     pointing: NotRequired[Pointing]
     signal: NotRequired[str]
+    model: NotRequired[str]
     success: NotRequired[bool]
 
 
@@ -292,6 +293,7 @@ class ChatTurn(TypedDict):
     reply_to: NotRequired[str]
     reactions: NotRequired[list[Reaction]]
     pointing: NotRequired[Pointing]
+    model: NotRequired[str]
     checks: NotRequired[list[Check]]
     dropped: NotRequired[bool]
     labels: NotRequired[dict[str, list[str]]]

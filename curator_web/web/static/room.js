@@ -76,7 +76,7 @@
       line.className = name;
       item.append(line);
     }
-    item.querySelector(".speaker").textContent = texts[message.speaker];
+    item.querySelector(".speaker").textContent = [texts[message.speaker], message.model].filter(Boolean).join(" · ");
     return item;
   }
 
