@@ -11,16 +11,18 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from pipeline.judging.model_endpoint import Completion, ModelSettings, ask, request_body
 from schemas import DemotapeError
 from schemas.formats.parts import DONE
 from schemas.formats.room import EDIT, ENDED, PICTURE_HEADER, RECORDING, SAY, TEXT_LENGTH
+
+if TYPE_CHECKING:
+    from pipeline.judging.model_endpoint import Completion, ModelSettings
 
 INSTRUCTOR = "instructor"
 MAX_REPLIES = 200  # of the model in a room
@@ -107,7 +109,7 @@ def parse_reply(text: str) -> tuple[str, bool | None]:
 class ModelInstructor:
     """One session: `url` is the room's address, `token` the instructor's. `sees_screen`: the model gets pictures."""
 
-    def __init__(self, url: str, token: str, settings: ModelSettings, assignment: Assignment, *,
+    def __init__(self, url: str, token: str, settings: "ModelSettings", assignment: Assignment, *,
                  sees_screen: bool = False):
         self._address = f"{url.rstrip('/').replace('http', 'ws', 1)}/live"
         self._headers = {"Authorization": f"Bearer {token}"}
@@ -147,6 +149,8 @@ class ModelInstructor:
 
     def _converse(self, connection: ClientConnection, pool: ThreadPoolExecutor) -> None:
         """Serve one connection until it ends, or the session does. Raises ConnectionClosed."""
+        from pipeline.judging.model_endpoint import ask, request_body
+
         for message in self._unstored.values():
             connection.send(json.dumps(message))
         answer: Future[Completion] | None = None
