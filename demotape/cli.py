@@ -25,6 +25,7 @@ from .commands import (
     project_commands,
     ranker_commands,
     replay_commands,
+    room_commands,
     setup_command,
     summary,
     task_commands,
@@ -142,7 +143,9 @@ def record(url: str | None, task: str, out: Path | None, headless: bool, connect
     directory = out or Path("recordings") / datetime.now().strftime("%Y-%m-%d-%H%M%S")
     provenance = with_answers(provenance, person_name(person), consent_prompt)
     live_room = enter_room(room, token, project, task, click.echo) if room else None
-    task = live_room.task if live_room else task
+    if live_room:
+        task = live_room.task
+        provenance |= {"task_id": live_room.task_name} if live_room.task_name else {}
     with new_folder(directory) as keep:
 
         def say(text: str) -> None:
@@ -271,7 +274,7 @@ def review(host: str, port: int, upload_days: float, db: str | None, data: Path,
 
 
 for _command in (*data_set_commands.COMMANDS, convert_command.convert, bundle_command.bundle,
-                 judge_commands.judge, ranker_commands.ranker, replay_commands.replay,
+                 judge_commands.judge, ranker_commands.ranker, replay_commands.replay, room_commands.room,
                  user_commands.user, project_commands.project, task_commands.task, admin_commands.admin,
                  outcome_commands.outcome, agent_commands.agents,
                  environment_commands.environments, setup_command.setup):

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from schemas import DemonstrationSchema, DemotapeError, InputError, RecordingLayout, limits
 from schemas.addresses import is_empty_page
 from schemas.files import is_disk_full, read_json, reason
-from schemas.types.recordings import Demonstration, VideoPlacement
+from schemas.types.alignment import VideoPlacement
+from schemas.types.recordings import Demonstration
 
 from . import plugins, workers
 from .isolation import allowance_for, isolating_threads, run_isolated

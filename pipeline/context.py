@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recorder.reader import Recording
-from schemas.types.recordings import VideoPlacement
+from schemas.types.alignment import VideoPlacement
 
 from .cache import derived
 

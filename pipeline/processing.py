@@ -11,7 +11,8 @@ from recorder import Recording
 from schemas import VERSIONS, DemonstrationSchema, InputError, RecordingLayout
 from schemas.files import dump_json, read_json, validated, write_atomically
 from schemas.formats.demonstration import FORMAT
-from schemas.types.recordings import Demonstration, VideoPlacement
+from schemas.types.alignment import VideoPlacement
+from schemas.types.recordings import Demonstration
 
 from . import align, chat, checks, similarity
 from .cache import derived, inputs, process_inputs

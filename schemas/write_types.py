@@ -16,6 +16,7 @@ from marshmallow import Schema, fields, validate
 
 from .formats import (
     agent_steps,
+    alignment,
     backup,
     demonstration,
     network,
@@ -36,6 +37,7 @@ _SCALARS = {fields.String: "str", fields.Float: "float", fields.Integer: "int", 
 # What a written module is about, and the modules whose schemas it types. Later ones may use earlier ones' types.
 MODULES: dict[str, tuple[str, tuple[ModuleType, ...]]] = {
     "agent_steps": ("an agent's reports", (agent_steps,)),
+    "alignment": ("the alignment of an external video", (alignment,)),
     "network": ("a recorded network", (network,)),
     "origin": ("who or what a recording is from", (origin,)),
     "outcome": ("outcome checks", (outcome,)),

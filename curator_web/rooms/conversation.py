@@ -30,6 +30,7 @@ from .rooms import INSTRUCTOR, NAVIGATOR
 _SCHEMAS = {NAVIGATOR: FROM_RECORDER, INSTRUCTOR: FROM_INSTRUCTOR}
 NOT_JSON = "room: a message is not JSON"
 NO_PICTURES = "room: pictures are not accepted in this room"
+NO_POINTING = "room: only an instructor who sees the screen can point"
 BAD_PICTURE = "room: a picture is not valid"
 WRONG_DATA, POLICY, TRY_AGAIN = 1007, 1008, 1013  # RFC 6455, section 7.4.1, and IANA's registry
 
@@ -97,6 +98,8 @@ class Conversation:
         """Store a message and hand it out. The sender is answered by the stored message: nothing else says that it is
         stored."""
         is_recorder = self.participant.role == NAVIGATOR
+        if message["region"] and (is_recorder or not self.room.pictures):
+            raise InputError(NO_POINTING)
         with self.room.lock:
             stored = messages.store(self.db, self.room.id, message["speaker"] if is_recorder else INSTRUCTOR,
                                     self.participant.name, message)

@@ -8,12 +8,13 @@ from sqlalchemy import func, select
 from curator_web.db.database import Database
 from curator_web.db.models.room_models import Room, RoomMessage
 from curator_web.errors import Conflict, ErrorText, InputError
-from schemas.formats.room import MAX_UNCERTAINTY_S, SAY
+from schemas.formats.room import DELETE, EDIT, MAX_UNCERTAINTY_S, SAY
 from schemas.text import storable
 
 from .rooms import require_open
 
 MAX_MESSAGES = 5000  # in a room
+DETAILS = ("region", "success", "model")  # fields of a message that most messages do not have
 
 
 def store(db: Database, room_id: str, speaker: str, user_name: str | None, message: dict[str, Any]) -> dict[str, Any]:
@@ -31,15 +32,19 @@ def store(db: Database, room_id: str, speaker: str, user_name: str | None, messa
             return as_sent(before)
         require_open(room)
         changed = _find(session, room_id, message["changes"]) if message["changes"] else None
-        if message["kind"] != SAY and (changed is None or changed.speaker != speaker or changed.kind != SAY):
+        if message["kind"] != SAY and message["region"]:
+            raise InputError("room: only an utterance can point")
+        is_change = message["kind"] in (EDIT, DELETE)
+        if is_change and (changed is None or changed.speaker != speaker or changed.kind != SAY):
             raise InputError("room: only one's own messages can be edited or deleted")
         last = session.scalar(select(func.max(RoomMessage.number)).where(RoomMessage.room_id == room_id)) or 0
         if last >= MAX_MESSAGES:
             raise Conflict(ErrorText("this room has %(most)s messages; no more are accepted", most=MAX_MESSAGES))
         row = RoomMessage(
             room_id=room_id, number=last + 1, id=message["id"], speaker=speaker, who=user_name, kind=message["kind"],
-            text=storable(message["text"]).strip(), changes=message["changes"] if message["kind"] != SAY else None,
-            **_measured(message), time=message.get("time"), refused=None, stored_at=datetime.now(UTC))
+            text=storable(message["text"]).strip(), changes=message["changes"] if is_change else None,
+            **_measured(message), time=message.get("time"), refused=None, stored_at=datetime.now(UTC),
+            details={name: message[name] for name in DETAILS if message[name] is not None} or None)
         session.add(row)
         return as_sent(row)
 
@@ -70,7 +75,8 @@ def undelivered(db: Database, room_id: str) -> list[dict[str, Any]]:
 def as_sent(row: RoomMessage) -> dict[str, Any]:
     """A message as participants get it."""
     return {"type": "chat", **{name: getattr(row, name) for name in (
-        "number", "id", "speaker", "kind", "text", "changes", "began", "sent", "uncertainty", "time", "refused")}}
+        "number", "id", "speaker", "kind", "text", "changes", "began", "sent", "uncertainty", "time", "refused")},
+        **{name: (row.details or {}).get(name) for name in DETAILS}}
 
 
 def _measured(message: dict[str, Any]) -> dict[str, float | None]:

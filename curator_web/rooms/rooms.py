@@ -46,15 +46,18 @@ def require_switched_on(capacity: int) -> None:
         raise InputError(ErrorText("rooms are switched off on this server; its administrator sets DEMOTAPE_ROOMS"))
 
 
-def open_room(db: Database, account: Account, task: str, instructor: str | None, pictures: bool) -> OpenedRoom:
-    """Open a room whose navigator is who asks. Raises InputError for a task that is too long, or an instructor who is
-    no member of the project or is the navigator."""
+def open_room(db: Database, account: Account, task: str, instructor: str | None, pictures: bool,
+              task_id: str | None = None) -> OpenedRoom:
+    """Open a room whose navigator is who asks; `task_id`: of the task of the bank that is recorded in it.
+
+    Raises InputError for a task that is too long, or an instructor who is no member of the project or is the navigator.
+    """
     task = storable(task).strip()
     if len(task) > TASK_LENGTH:
         raise InputError(ErrorText("field task: at most %(most)s characters", most=TASK_LENGTH))
     now = datetime.now(UTC)
     room = Room(id=secrets.token_urlsafe(12).replace("_", "-"), project=account.project, task=task, pictures=pictures,
-                opened_by=account.name, instructor=instructor, opened_at=now)
+                opened_by=account.name, instructor=instructor, task_id=task_id, opened_at=now)
     link = None if instructor else secrets.token_urlsafe(32)
     with db.writing() as session:
         if instructor and (instructor == account.name or session.get(Member, (account.project, instructor)) is None):

@@ -17,6 +17,20 @@ class LiveRoom:
     url: str
     token: str
     task: str
+    task_name: str | None = None  # of a task of the bank
+
+
+def existing_room(address: str, token: str | None) -> LiveRoom:
+    """The room at an address, for its instructor. Raises InputError."""
+    if not (existing := _ROOM.fullmatch(address)):
+        raise InputError(f"{address[:200]}: must be the address of a room, such as https://review.example.org/rooms/ROOM")
+    if not token:
+        raise InputError("set DEMOTAPE_TOKEN to your access token of the review app")
+    try:
+        room = Client(existing[1], token).room(existing[2])
+    except Refused as error:
+        raise InputError(f"{address[:200]}: {error}") from None
+    return LiveRoom(f"{existing[1].rstrip('/')}/rooms/{room['id']}", token, room["task"])
 
 
 def enter_room(address: str, token: str | None, project: str | None, task: str, say: Callable[[str], None]) -> LiveRoom:
@@ -38,4 +52,4 @@ def enter_room(address: str, token: str | None, project: str | None, task: str, 
     url = f"{server.rstrip('/')}/rooms/{room['id']}"
     if link := room.get("link"):
         say(f"Send this link to the instructor; it works once, within an hour:\n{link}")
-    return LiveRoom(url, token, task or room.get("task", ""))
+    return LiveRoom(url, token, task or room.get("task", ""), room.get("task_name"))

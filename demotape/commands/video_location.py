@@ -4,8 +4,8 @@ from contextlib import suppress
 
 from schemas import InputError
 from schemas.files import validated
-from schemas.formats.demonstration import VideoPlacementSchema
-from schemas.types.recordings import VideoPlacement
+from schemas.formats.alignment import VideoPlacementSchema
+from schemas.types.alignment import VideoPlacement
 
 _SIDES = ("left", "top", "width", "height")
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from pipeline.context import VideoSpan
 from recorder import Recording
-from schemas.types.recordings import Alignment, BrowserTurn, Turn, VideoPlacement
+from schemas.types.alignment import Alignment, VideoPlacement
+from schemas.types.recordings import BrowserTurn, Turn
 
 from .clock.anchors import find_anchors, timeline
 from .clock.clock_setting import set_clock

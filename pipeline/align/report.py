@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from schemas.types.recordings import Alignment, PageRectangle, VideoPlacement, VideoSegment, VideoStretch
+from schemas.types.alignment import Alignment, PageRectangle, VideoPlacement, VideoSegment, VideoStretch
 
 from .clock.video_clock import ClockSegment, VideoClock
 from .layout.layout import Layout

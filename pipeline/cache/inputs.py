@@ -10,7 +10,7 @@ from pipeline import plugins
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.files import dump_json, open_named, read_json, reason, write_atomically
 from schemas.formats.demonstration import PROCESSED_FORMAT
-from schemas.types.recordings import VideoPlacement
+from schemas.types.alignment import VideoPlacement
 from schemas.upgrade import VERSIONS
 
 from . import derived

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from schemas import InputError, ProcessedSchema, RecordingLayout
 from schemas.files import open_named, read_json, reason
-from schemas.types.recordings import VideoPlacement
+from schemas.types.alignment import VideoPlacement
 
 from .inputs import hash_file
 

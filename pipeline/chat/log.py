@@ -5,6 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from schemas.types.recordings import Pointing
+
 SECOND, MINUTE, MILLISECOND = 1.0, 60.0, 0.001
 MAX_EMOJI_CHARS = 100  # characters of an emoji, or of the name that a tool has for it
 
@@ -91,7 +93,8 @@ class ChatLine:
     """One utterance. `time` is in seconds since the recording started, truncated to `precision` seconds.
 
     `reply_to`: the place in the log's `lines` of the one that it answers. `source`: `speech` where it was spoken.
-    `doubt`: why its time is unsure, a sentence for reviewers; empty where it is not.
+    `doubt`: why its time is unsure, a sentence for reviewers; empty where it is not. `pointing`: where the instructor
+    of a live room points. `model`: the name of the model that wrote it; empty for a person.
     """
 
     speaker: str
@@ -104,6 +107,8 @@ class ChatLine:
     reactions: tuple[Reaction, ...] = ()
     source: str = ""
     doubt: str = ""
+    pointing: Pointing | None = None
+    model: str = ""
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,10 @@ def _turn(line: ChatLine, ids: dict[int, str], index: int, roles: dict[str, str]
         turn["reply_to"] = ids[line.reply_to]
     if line.reactions:
         turn["reactions"] = [_reaction(reaction, roles) for reaction in line.reactions]
+    if line.pointing:
+        turn["pointing"] = line.pointing
+    if line.model:
+        turn["model"] = line.model
     return turn
 
 

@@ -58,7 +58,8 @@ def recorded_chat(recording: Recording) -> ChatLog:
     recorded = recording.chat()
     texts = {line["changes"]: line["utterance"] for line in recorded if "changes" in line}
     lines = tuple(
-        ChatLine(line["speaker"], line["speaker"], text, line["time"], MILLISECOND, number)
+        ChatLine(line["speaker"], line["speaker"], text, line["time"], MILLISECOND, number,
+                 pointing=line.get("pointing"), model=line.get("model", ""))
         for number, line in enumerate(recorded, 1)
         if "changes" not in line and (text := texts.get(line.get("id", ""), line["utterance"])).strip())
     return ChatLog("recording", "offset", lines)

@@ -13,6 +13,7 @@ from schemas.types.recordings import Demonstration
 from .log import ChatLog
 from .merging import merge_chat
 from .reading import read_chat, recorded_chat, recording_length
+from .signals import signals_of, with_signals
 from .speech import Clock, Speech, read_speech, speech_log
 
 _log = logging.getLogger("demotape.chat")
@@ -21,7 +22,7 @@ _log = logging.getLogger("demotape.chat")
 def stage(demonstration: Demonstration, context: Context) -> Demonstration:
     """Pipeline stage: place what was typed while recording, then the chat log and the speech that were given along."""
     recording: Recording = context.recording
-    merged = merge_chat(demonstration, recorded_chat(recording))
+    merged = merge_chat(with_signals(demonstration, signals_of(recording.chat())), recorded_chat(recording))
     speech = read_speech(context.speech, list(context.speakers)) if context.speech else None
     log = _chat(context, context.chat, speech) if context.chat else None
     if log:

@@ -195,6 +195,8 @@ def _texts(demonstration: Demonstration) -> Iterator[str]:
         if turn["type"] == "chat":
             yield turn["utterance"]
             yield from (reaction["emoji"] for reaction in turn.get("reactions", ()))
+            if (pointing := turn.get("pointing")) and pointing["element"]:
+                yield pointing["element"]["name"]
             continue
         arguments = turn["arguments"]
         yield from texts_of_arguments(arguments)

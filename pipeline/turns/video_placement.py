@@ -5,16 +5,8 @@ Video times are seconds since the video's first frame, the others seconds since 
 
 from collections.abc import Iterable
 
-from schemas.types.recordings import (
-    Alignment,
-    BrowserTurn,
-    Edit,
-    Turn,
-    TurnState,
-    VideoPlacement,
-    VideoSegment,
-    VideoStretch,
-)
+from schemas.types.alignment import Alignment, VideoPlacement, VideoSegment, VideoStretch
+from schemas.types.recordings import BrowserTurn, Edit, Turn, TurnState
 
 SETTLED = "unsure-in-video"  # the check that a person's word settles
 NOT_SHOWN = "not-in-video"  # the same, where the video shows the turn after all

@@ -13,7 +13,7 @@ FILES = ("../shared.js", "frame_group.js", "dom_safe_access.js", "secrets.js", "
          "sending.js", "idle_snapshot.js", "gestures.js", "typing.js", "scrolling.js", "hovering.js", "values.js",
          "events.js", "../../recorder/browser/steering.js", "../../recorder/browser/first_listener_bridge.js",
          "../../recorder/browser/driven.js", "../../recorder/browser/driver_actions.js",
-         "../../recorder/browser/history_moves.js")
+         "../../recorder/browser/history_moves.js", "../../recorder/browser/pointing.js")
 BINDING = "demotapeSend"
 _FIRST_LISTENER_EVENT = f"demotape-{token_hex(16)}"  # the event by which the listener in the page's world tells
 REPORT = "globalThis.demotape?.idleSnapshot.sendReport()"  # has a frame report what it shows

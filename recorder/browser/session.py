@@ -24,6 +24,7 @@ from schemas.formats.agent_steps import AgentReportSchema
 from schemas.formats.origin import ProvenanceSchema
 from schemas.types.agent_steps import AgentReport
 from schemas.types.origin import Provenance
+from schemas.types.recordings import Pointing
 
 from . import browser_environment
 from .capture_script import ACTION_BEGINS, ACTION_ENDS, first_listener
@@ -127,6 +128,12 @@ class Recorder:
         """The tabs in order of appearance, those that were closed too."""
         return list(self._tabs)
 
+    @property
+    def shown_tab(self) -> Tab | None:
+        """The tab that the person looks at; None before there is one."""
+        shown = self._builder.shown
+        return next((tab for tab in self._tabs if tab is shown), None)
+
     @asynccontextmanager
     async def action(self, **report: Unpack[AgentReport]) -> AsyncIterator[AgentReport]:
         """Announce an action of a driver: what its scripts do in the pages becomes turns with `trusted: false`
@@ -190,13 +197,15 @@ class Recorder:
         self._builder.resume()
         self._later(self._record_paused_resources())
 
-    def say(self, speaker: str, utterance: str) -> None:
-        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end."""
-        self._builder.chat.say(speaker, utterance)
+    def say(self, speaker: str, utterance: str, signal: str | None = None, success: bool | None = None) -> None:
+        """Keep an utterance at this moment; raises InputError when it is empty, when paused, or after the end.
+        `signal`: your_turn, help or done, with a reason as utterance, which may be empty; `success`: with done."""
+        self._builder.chat.say(speaker, utterance, signal, success)
 
-    def add_message(self, speaker: str, message: dict[str, Any], on_written: Callable[[], None]) -> float:
+    def add_message(self, speaker: str, message: dict[str, Any], on_written: Callable[[], None],
+                    pointing: Pointing | None = None) -> float:
         """Keep a message of a live room; returns its time. See `recorder.building.chat.Chat.add_message`."""
-        return self._builder.chat.add_message(speaker, message, on_written)
+        return self._builder.chat.add_message(speaker, message, on_written, pointing)
 
     def undo_last(self) -> int | None:
         """Mark the last action as a mistake: its turn will be dropped; returns the number of its event, if any."""
@@ -322,8 +331,8 @@ class Recorder:
         self._loop.call_soon_threadsafe(self.stopped.set)
 
     async def _save_last_state(self) -> None:
-        if (shown := self._builder.shown) in self._tabs:
-            await self._tabs[self._tabs.index(shown)].capture_last_state()
+        if shown := self.shown_tab:
+            await shown.capture_last_state()
             self._builder.save_last_state()
 
     async def _settle(self) -> None:

@@ -26,7 +26,7 @@ globalThis.control = (function () {
     part.pause.classList.toggle("primary", paused);
     part.utterance.placeholder = paused ? "Paused" : "Say something; Enter sends";
     for (const name of ["pause", "stop"]) part[name].disabled = false;
-    part.send.disabled = paused;
+    for (const button of [part.send, ...signalButtons]) button.disabled = paused;
     part.utterance.disabled = false;
     part.utterance.readOnly = paused; // not disabled: whoever is writing keeps the focus
     part.clock.textContent = clock(now.elapsed);
@@ -39,7 +39,7 @@ globalThis.control = (function () {
     part.sign.className = "sign failed";
     part.notice.textContent = message;
     part.notice.hidden = false;
-    for (const name of ["pause", "undo", "utterance", "send"]) part[name].disabled = true;
+    for (const control of [part.pause, part.undo, part.utterance, part.send, ...signalButtons]) control.disabled = true;
   }
 
   function allowUndo() {
@@ -54,15 +54,34 @@ globalThis.control = (function () {
     return item;
   }
 
+  const SIGNALS = { your_turn: "Your turn", help: "Needs help", done: { true: "Done", false: "Not possible" } };
+  const signalButtons = [...part.signals.querySelectorAll("button")];
+
+  /** The words of a message: of a signal its name, and the reason if there is one. */
+  function wordsOf({ signal, success, utterance }) {
+    if (!signal) return utterance;
+    const name = signal === "done" ? SIGNALS.done[success] : SIGNALS[signal];
+    return utterance ? `${name}: ${utterance}` : name;
+  }
+
   /** What is said; in a live room also what is edited or deleted there. */
   function showChat(news) {
     const said = messages.get(news.changes);
     if (!said) {
       const item = add();
       if (news.id) messages.set(news.id, { ...news, item });
-      return fill(item, news.speaker, news.utterance, news.time);
+      return fill(item, news.speaker, wordsOf(news), news.time);
     }
     fill(said.item, said.speaker, news.utterance || said.utterance, said.time, !news.utterance);
+    if (said.figure) said.item.append(said.figure);
+  }
+
+  /** Where the instructor points in a message that was shown. */
+  function showPointing({ id, picture, region }) {
+    const said = messages.get(id);
+    if (!said) return;
+    said.figure = globalThis.demotapePointing.figure(picture, region, said.pointing?.element);
+    said.item.append(said.figure);
   }
 
   /** Who is in the live room besides the navigator. */
@@ -75,6 +94,7 @@ globalThis.control = (function () {
     if (news.type === "state") return showState(news);
     if (news.type === "failed") return showFailed(news.message);
     if (news.type === "chat") return showChat(news);
+    if (news.type === "pointing") return showPointing(news);
     if (news.type === "room") return showRoom(news);
     if (!lines.has(news.line)) lines.set(news.line, add());
     fill(lines.get(news.line), news.word, news.name, news.time, news.undone);
@@ -94,7 +114,7 @@ globalThis.control = (function () {
   part.pause.addEventListener("click", () => ask(paused ? "resume" : "pause"));
   part.undo.addEventListener("click", () => ask("undo"));
   part.stop.addEventListener("click", () => {
-    for (const name of ["pause", "undo", "stop", "utterance", "send"]) part[name].disabled = true;
+    for (const control of [part.pause, part.undo, part.stop, part.utterance, part.send, ...signalButtons]) control.disabled = true;
     running = false;
     part.state.textContent = "Stopping";
     part.sign.className = "sign";
@@ -107,8 +127,18 @@ globalThis.control = (function () {
     const { error } = await ask("say", new FormData(part.chat).get("speaker"), utterance);
     if (!error && part.utterance.value.trim() === utterance) part.utterance.value = "";
   });
+  part.signals.addEventListener("click", async ({ target }) => {
+    const { signal, success = "" } = target.closest("button")?.dataset ?? {};
+    if (!signal) return;
+    const reason = part.utterance.value.trim();
+    const { error } = await ask("signal", signal, success, reason);
+    if (!error && part.utterance.value.trim() === reason) part.utterance.value = "";
+  });
+  const KEYS = { KeyP: part.pause, KeyZ: part.undo, KeyS: part.stop };
+  const ROOM_KEYS = { KeyT: signalButtons[0], KeyH: signalButtons[1], KeyD: signalButtons[2], KeyN: signalButtons[3] };
   addEventListener("keydown", (event) => {
-    const button = event.altKey && !event.ctrlKey && !event.metaKey && { KeyP: part.pause, KeyZ: part.undo, KeyS: part.stop }[event.code];
+    const keys = part.signals.hidden ? KEYS : { ...KEYS, ...ROOM_KEYS };
+    const button = event.altKey && !event.ctrlKey && !event.metaKey && keys[event.code];
     if (!button) return;
     event.preventDefault();
     if (!event.repeat) button.click();
@@ -120,6 +150,7 @@ globalThis.control = (function () {
   ask("start").then((now) => {
     part.task.textContent = now.task || "No task";
     part.room.hidden = !now.room;
+    part.signals.hidden = !now.room;
     part.speakers.hidden = now.room; // the instructor is in the room
     if (now.room) part.chat.querySelector("[value=navigator]").checked = true;
     showState(now);

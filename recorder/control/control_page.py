@@ -22,7 +22,8 @@ ORIGIN = "http://demotape.invalid"  # a name that by its standard never resolves
 PAGE = f"{ORIGIN}/control.html"
 SIZE = {"width": 380, "height": 760}
 _EXTENSION = Path(__file__).resolve().parents[2] / "extension"
-_FILES = {f"/{name}": Path(__file__).with_name(name) for name in ("control.html", "control.js")} | {
+_OWN = ("control.html", "control.js", "pointing.js", "room.css")
+_FILES = {f"/{name}": Path(__file__).with_name(name) for name in _OWN} | {
     f"/{Path(name).name}": _EXTENSION / name  # what it shares with the extension's panel
     for name in ("shared.js", "panel/look.css", "panel/lines.js")}
 _REST = 0.05  # seconds in which news are gathered, so that fast typing is not one call a key
@@ -95,7 +96,11 @@ class ControlPage:
                     return {"task": self._task, "paused": recorder.paused, "elapsed": recorder.elapsed,
                             "room": self._room}
                 case "say":
-                    recorder.say(*values)
+                    speaker, utterance = values
+                    recorder.say(speaker, utterance)
+                case "signal":
+                    signal, success, reason = values
+                    recorder.say("navigator", reason, signal, {"yes": True, "no": False}.get(success))
                 case "pause":
                     recorder.pause()
                 case "resume":

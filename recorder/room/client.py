@@ -16,10 +16,12 @@ from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidSta
 
 from recorder.browser.session import Recorder
 from recorder.building.chat import MessageRefused
+from recorder.media.painted_frames import PaintedFrame
 from schemas import InputError
 from schemas.formats.room import ENDED, PAUSED, RECORDING, SAY, ChatMessageSchema, read_message
 
 from .pictures import PictureStream
+from .pointing import announcement, resolve
 
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.2, 2.0  # before the next connection
 OPENING_TIMEOUT_S = 10.0
@@ -53,6 +55,7 @@ class RoomClient:
         self._receipts: dict[str, dict[str, Any] | None] = {}  # of the instructor's, None until written
         self._outgoing: asyncio.Queue[str | bytes] | None = None  # while connected
         self._pictures = PictureStream(self._put, lambda: recorder.paused)
+        self._incoming: asyncio.Queue[dict[str, Any]] = asyncio.Queue()  # messages that are not written yet, in order
         self._numbers = count(1)
         self._ending = False
         self._over = asyncio.Event()
@@ -60,8 +63,9 @@ class RoomClient:
     async def __aenter__(self) -> "RoomClient":
         self._loop = asyncio.get_running_loop()
         self._recorder.listeners.append(self._on_news)
-        self._recorder.frame_listeners.append(self._pictures.add)
+        self._recorder.frame_listeners.append(self._on_frame)
         self._task = asyncio.ensure_future(self._run())
+        self._writing = asyncio.ensure_future(self._write_incoming())
         return self
 
     async def __aexit__(self, kind, error, trace) -> None:
@@ -71,9 +75,10 @@ class RoomClient:
             async with asyncio.timeout(FAREWELL_TIMEOUT_S):
                 await self._over.wait()
         self._recorder.listeners.remove(self._on_news)
-        self._recorder.frame_listeners.remove(self._pictures.add)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        self._recorder.frame_listeners.remove(self._on_frame)
+        for task in (self._task, self._writing):
+            task.cancel()
+        await asyncio.gather(self._task, self._writing, return_exceptions=True)
 
     async def _run(self) -> None:
         """Connect again after every break, until the server refuses or the room is over."""
@@ -165,7 +170,7 @@ class RoomClient:
                 self._over.set()
 
     def _take_chat(self, content: dict[str, Any]) -> None:
-        """Write a message of the instructor once; one that is sent again gets the same receipt again."""
+        """Have a message of the instructor written once; one that is sent again gets the same receipt again."""
         try:
             message = read_message(content, _CHAT)
         except InputError:
@@ -175,6 +180,16 @@ class RoomClient:
             if receipt := self._receipts[message_id]:
                 self._put(receipt)
             return
+        self._receipts[message_id] = None
+        self._incoming.put_nowait(message)
+
+    async def _write_incoming(self) -> None:
+        """Write what arrives, one after another: where somebody points is known only when the page has answered."""
+        while True:
+            await self._write(await self._incoming.get())
+
+    async def _write(self, message: dict[str, Any]) -> None:
+        message_id, region = message["id"], message["region"]
 
         def written() -> None:  # in the writer's thread
             self._loop.call_soon_threadsafe(lambda: self._settle(message_id, time, None))
@@ -182,10 +197,13 @@ class RoomClient:
         try:
             if self._ending:
                 raise MessageRefused(ENDED)
-            self._receipts[message_id] = None
-            time = self._recorder.add_message(INSTRUCTOR, message, written)
+            pointing = await resolve(region, self._pictures) if region else None
+            time = self._recorder.add_message(INSTRUCTOR, message, written, pointing)
         except MessageRefused as refusal:
             self._settle(message_id, None, refusal.reason)
+        else:
+            if region:
+                self._recorder.announce(announcement(message_id, region, self._pictures))
 
     def _settle(self, message_id: str, time: float | None, refused: str | None) -> None:
         receipt = {"type": "receipt", "id": message_id, "time": time, "refused": refused}
@@ -194,13 +212,17 @@ class RoomClient:
         if self._ending:
             self._put_state()
 
+    def _on_frame(self, frame: PaintedFrame) -> None:
+        self._pictures.add(frame, self._recorder.shown_tab)
+
     def _on_news(self, news: dict[str, Any]) -> None:
         """What the recorder shows: pauses, and what is typed where it is recorded."""
         if news["type"] == "state":
             self._put_state()
             self._pictures.resume()
         elif news["type"] == "chat" and "id" not in news:
-            message = {"type": "chat", "kind": SAY, "id": f"recorder-{next(self._numbers)}", "text": news["utterance"],
+            message = {"type": "chat", "kind": news.get("signal", SAY), "success": news.get("success"),
+                       "id": f"recorder-{next(self._numbers)}", "text": news["utterance"],
                        "changes": None, "began": None, "sent": None, "uncertainty": None,
                        "speaker": news["speaker"], "time": news["time"]}
             self._unstored[message["id"]] = message

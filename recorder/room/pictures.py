@@ -3,10 +3,14 @@
 import asyncio
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import count
+from typing import TypeVar
 
 import cv2
 
+from recorder.browser.pointing import document_of
+from recorder.browser.tab import Tab
 from recorder.media.painted_frames import PaintedFrame
 from recorder.pictures import decode_picture
 from schemas.formats.room import MAX_PICTURE_BYTES, PICTURE_HEADER
@@ -15,6 +19,21 @@ MAX_WIDTH = 1280  # pixels of a picture
 JPEG_QUALITY = 70  # JPEG, because WebP takes ten times as long to encode
 MIN_INTERVAL_S = 0.1  # between two pictures, as in the video
 _MAX_SIDE = 0xFFFF  # of a viewport, in the header
+_T = TypeVar("_T")
+MAX_SENT = 6000  # pictures that the instructor can still point at
+MAX_FILES = 20  # of them whose files are in memory
+
+
+@dataclass(frozen=True)
+class SentPicture:
+    """What a picture that was sent shows: `tab` with its `document`, scrolled to `scroll`, a viewport of `size`, in
+    CSS pixels."""
+
+    tab: Tab
+    document: str | None
+    time: float
+    scroll: tuple[float, float]
+    size: tuple[float, float]
 
 
 class PictureStream:
@@ -27,15 +46,31 @@ class PictureStream:
     def __init__(self, send: Callable[[bytes], None], is_paused: Callable[[], bool]):
         self._send, self._is_paused = send, is_paused
         self._frame: PaintedFrame | None = None  # the newest
+        self._shown: SentPicture | None = None  # what it shows
+        self._sent: dict[int, SentPicture] = {}  # by number
+        self._files: dict[int, bytes] = {}
         self._is_new = self._is_wanted = self._is_due = False
         self._sent_at = -MIN_INTERVAL_S
         self._numbers = count(1)
         self._task: asyncio.Task[None] | None = None
 
-    def add(self, frame: PaintedFrame) -> None:
-        """Take in a painted frame; never waits."""
+    def add(self, frame: PaintedFrame, tab: Tab | None) -> None:
+        """Take in a painted frame of a tab; never waits."""
         self._frame, self._is_new = frame, True
+        self._shown = _shown(frame, tab) if tab else None
         self._begin()
+
+    def sent(self, number: int) -> SentPicture | None:
+        """The picture with that number; None when none was sent, or too long ago."""
+        return self._sent.get(number)
+
+    def file(self, number: int) -> bytes | None:
+        """A picture that was sent, as a JPEG file; the newest one of the same document if it was sent too long ago."""
+        if number in self._files:
+            return self._files[number]
+        shown, newest = self._sent.get(number), next(reversed(self._files), 0)
+        same = shown and newest and self._sent[newest].document == shown.document
+        return self._files[newest] if same else None
 
     def want(self, wanted: bool) -> None:
         """Somebody wants pictures, or nobody does any more; who begins to gets the newest one."""
@@ -63,11 +98,29 @@ class PictureStream:
     async def _work(self) -> None:
         while self._has_work():
             await asyncio.sleep(max(0.0, self._sent_at + MIN_INTERVAL_S - time.monotonic()))
-            frame, self._is_new = self._frame, False
-            picture = await asyncio.to_thread(small_picture, frame, next(self._numbers)) if frame else None
+            frame, shown, number, self._is_new = self._frame, self._shown, next(self._numbers), False
+            picture = await asyncio.to_thread(small_picture, frame, number) if frame else None
             if picture and self._is_wanted and not self._is_paused():
                 self._is_due, self._sent_at = False, time.monotonic()
+                if shown:
+                    _remember(self._sent, number, shown, MAX_SENT)
+                    _remember(self._files, number, picture[PICTURE_HEADER.size:], MAX_FILES)
                 self._send(picture)
+
+
+def _remember(by_number: dict[int, _T], number: int, value: _T, limit: int) -> None:
+    by_number[number] = value
+    if len(by_number) > limit:
+        del by_number[next(iter(by_number))]
+
+
+def _shown(frame: PaintedFrame, tab: Tab) -> SentPicture:
+    """What a frame shows, in CSS pixels; without its file."""
+    viewport, scroll = tab.facts["viewport"], tab.facts["scroll"]
+    width, height = frame.size or (viewport["width"] * tab.zoom, viewport["height"] * tab.zoom)
+    left, top = frame.scroll or (scroll["x"] * tab.zoom, scroll["y"] * tab.zoom)
+    return SentPicture(tab, document_of(tab), frame.time, (left / tab.zoom, top / tab.zoom),
+                       (width / tab.zoom, height / tab.zoom))
 
 
 def small_picture(frame: PaintedFrame, number: int) -> bytes | None:

@@ -9,6 +9,7 @@ from schemas.intents import BROWSER_INTENTS
 from schemas.types.recordings import Turn
 
 from .agent_steps import TurnReportSchema
+from .alignment import AlignmentSchema, VideoPlacementSchema
 from .arguments import ARGUMENTS
 from .outcome import OutcomeSchema
 from .parts import (
@@ -16,12 +17,13 @@ from .parts import (
     SCREENSHOT_STATUSES,
     SHA256,
     ElementSchema,
+    PointingSchema,
+    SignalSchema,
     StateSchema,
     Strict,
     digest,
     flag,
     integer,
-    length,
     listing,
     nested,
     newest_version,
@@ -34,8 +36,6 @@ from .scheme import QuestionAnswerSchema
 
 FORMAT = "demotape/demonstration"
 PROCESSED_FORMAT = "demotape/processed"
-MAX_DRIFT = 10_000  # parts per million: no clock is as wrong
-MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels of a frame to a CSS pixel
 
 
 class TurnStateSchema(StateSchema):
@@ -96,6 +96,8 @@ class ChatTurnSchema(Strict):
                     validate=validate.OneOf(CHAT_SOURCES))
     reply_to = string("id of the chat turn that it answers", required=False)
     reactions = listing(fields.Nested(ReactionSchema), "what people put to it", required=False)
+    pointing = nested(PointingSchema, "where the instructor of a live room points", required=False)
+    model = string("name of the model that wrote it in a live room; absent for a person", required=False)
     checks = listing(fields.Nested(CheckSchema), "what a reviewer should look at", required=False, load_default=list)
     dropped = flag("left out of exports", required=False, load_default=False)
     labels = said_by_labels()
@@ -143,62 +145,6 @@ class TurnField(fields.Field[Turn]):
         return turn
 
 
-class PageRectangleSchema(Strict):
-    """Where a video's frame shows the page: a point (x, y) of it is at (left + x * width, top + y * height)."""
-
-    left = length("place of the page's left edge, pixels of the frame")
-    top = length("place of the page's top edge, pixels of the frame")
-    width = number("pixels of the frame to a CSS pixel, across", minimum=MIN_SCALE, maximum=MAX_SCALE)
-    height = number("pixels of the frame to a CSS pixel, downwards", minimum=MIN_SCALE, maximum=MAX_SCALE)
-
-
-class VideoStretchSchema(Strict):
-    """A part of a video between two pauses: a time t of the recording is in it at offset + t * (1 + drift / 10^6)."""
-
-    begin = recording_time("of its first frame, seconds of the video")
-    end = recording_time("of its last frame, seconds of the video")
-    offset = recording_time("where the recording's time 0 is, or would be, seconds of the video")
-    drift = number("by how much the video's clock is fast, parts per million", minimum=-MAX_DRIFT, maximum=MAX_DRIFT)
-
-
-class VideoSegmentSchema(Strict):
-    """A part of a video in which the page stays where it is."""
-
-    begin = recording_time("of its first frame, seconds of the video")
-    end = recording_time("of its last frame, seconds of the video")
-    rectangle = nested(PageRectangleSchema, "where the frames show the page")
-
-
-class VideoPlacementSchema(Strict):
-    """A person's word on the external video: its clock, where it shows the page, or both."""
-
-    offset = recording_time("where the recording's time 0 is, seconds of the video; goes with drift", required=False)
-    drift = number("by how much the video's clock is fast, parts per million; goes with offset", required=False,
-                   minimum=-MAX_DRIFT, maximum=MAX_DRIFT)
-    rectangle = nested(PageRectangleSchema, "where all frames show the page", required=False)
-    duration = recording_time(
-        "of the video, seconds, where it is known: what comes after its end is not in it", required=False)
-
-    @validates_schema
-    def _says_something(self, data: dict[str, Any], **_: Any) -> None:
-        if ("offset" in data) != ("drift" in data):
-            raise ValidationError({"drift" if "offset" in data else "offset": "offset and drift require each other."})
-        if not data.keys() - {"duration"}:
-            raise ValidationError("Must have offset and drift, a rectangle, or all.")
-
-
-class AlignmentSchema(Strict):
-    """How an external video lies on the recording's clock, and where it shows the page."""
-
-    width = integer("of a frame, pixels", validate=validate.Range(1, limits.SIDE))
-    height = integer("of a frame, pixels", validate=validate.Range(1, limits.SIDE))
-    duration = recording_time("from the first frame to the last, seconds")
-    stretches = listing(fields.Nested(VideoStretchSchema),
-                        "parts between pauses, in order; empty when nothing was found")
-    segments = listing(fields.Nested(VideoSegmentSchema), "where the page was shown, in order; between them it was not")
-    by_hand = nested(VideoPlacementSchema, "what a person said, which the rest follows", required=False)
-
-
 class DemonstrationSchema(Strict):
     """demonstration.json: the ordered turns derived from one recording."""
 
@@ -213,6 +159,8 @@ class DemonstrationSchema(Strict):
     unexplained_changes = integer("controls whose value changed although no turn set it (check `unexplained-change`), "
                                   "counted by `demotape process`; absent in other demonstrations", required=False,
                                   validate=validate.Range(min=0))
+    signals = listing(fields.Nested(SignalSchema), "in a live room: who handed over, asked for help, or said that the "
+                      "task is done, in order; absent without any", required=False)
     unmatched_steps = listing(fields.Integer(strict=True), "numbers of the agent's steps to which no turn belongs; "
                               "absent without any", required=False)
     labels = said_by_labels()

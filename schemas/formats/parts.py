@@ -157,6 +157,40 @@ class ElementSchema(Strict):
                            "if it contains it", validate=validate.OneOf(POINTS_OUTSIDE), required=False)
 
 
+YOUR_TURN, HELP, DONE = SIGNALS = ("your_turn", "help", "done")
+
+
+class SignalSchema(Strict):
+    """In a live room: somebody hands over, asks for help, or says that the task is done."""
+
+    time = recording_time("seconds since the recording started")
+    speaker = string("instructor or navigator")
+    signal = string("your_turn (it is the other's turn), help or done", validate=validate.OneOf(SIGNALS))
+    success = flag("done: whether the task was achieved", required=False)
+
+
+class PointedElementSchema(Strict):
+    """The element that the instructor of a live room points at."""
+
+    uid = string("as in ElementSchema")
+    tag = string("tag name in lower case")
+    role = string("ARIA role, explicit or implied; empty if none")
+    name = string("accessible name, shortened to 200 characters")
+    frame = listing(fields.String(), "uids of the frame elements from the top document down")
+    bbox = nested(BoxSchema, "box in top-level CSS pixels, when the recorder received the message; null when it has "
+                  "none", allow_none=True)
+
+
+class PointingSchema(Strict):
+    """Where the instructor of a live room points while writing a message."""
+
+    tab = integer("number of the tab")
+    picture_time = recording_time("when what the picture shows was painted")
+    box = nested(BoxSchema, "marked area of the picture, in top-level CSS pixels; without extent for a point")
+    element = nested(PointedElementSchema, "element in the middle of it; null when there is none, or it was out of the "
+                     "window by then, or gone with its document", allow_none=True)
+
+
 class StateSchema(Strict):
     """One tab at one moment, before the event took effect."""
 

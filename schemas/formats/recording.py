@@ -10,8 +10,10 @@ from schemas.shared import SECRET_DIGESTS
 from .network import browser_at_start
 from .origin import ImportedSchema, ProvenanceSchema, RecordedRoomSchema
 from .parts import (
+    SIGNALS,
     STALE_REASONS,
     ElementSchema,
+    PointingSchema,
     PointSchema,
     SizeSchema,
     StateSchema,
@@ -181,6 +183,11 @@ class ChatLineSchema(Strict):
     received = recording_time("in a live room: when it reached the recorder and was shown there; `time` is when it was "
                               "sent, if that is known", required=False)
     uncertainty = recording_time("in a live room: by how many seconds `time` and `began` may be off", required=False)
+    pointing = nested(PointingSchema, "in a live room: where the instructor points", required=False)
+    signal = string("in a live room: as in SignalSchema; `utterance` is then a reason, or empty", required=False,
+                    validate=validate.OneOf(SIGNALS))
+    model = string("in a live room: name of the model that wrote it; absent for a person", required=False)
+    success = flag("in a live room, with the signal done: whether the task was achieved", required=False)
 
 
 class ResourceSchema(Strict):

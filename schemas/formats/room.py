@@ -5,14 +5,17 @@ import struct
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import ValidationError, validate
+from marshmallow import ValidationError, validate, validates_schema
 
 from schemas import InputError, limits
 
-from .parts import Strict, integer, number, recording_time, string
+from .parts import DONE, SIGNALS, Strict, flag, integer, nested, number, recording_time, string
 from .recording import SPEAKERS
 
-SAY, EDIT, DELETE = MESSAGE_KINDS = ("say", "edit", "delete")
+MODEL_NAME_LENGTH = 90
+ROOM_FIELDS = ("pointing", "model")  # of a chat turn, which only live rooms have
+SAY, EDIT, DELETE = ("say", "edit", "delete")
+MESSAGE_KINDS = (SAY, EDIT, DELETE, *SIGNALS)
 RECORDING, PAUSED, ENDED = RECORDER_STATES = ("recording", "paused", "ended")
 TEXT_LENGTH = 4000  # characters of a message
 MESSAGE_ID = validate.Regexp(r"^[A-Za-z0-9_-]{1,64}$(?!\n)")
@@ -21,22 +24,47 @@ MAX_UNCERTAINTY_S = 5.0  # by which a sender's measurement of the recorder's clo
 PICTURE_HEADER = struct.Struct(">IdHH")
 JPEG = b"\xff\xd8\xff"
 MAX_PICTURE_BYTES = 1 << 20
-REFUSED_PAUSED, REFUSED_EMPTY, REFUSED_UNKNOWN, REFUSED_ENDED = REFUSALS = ("paused", "empty", "unknown", "ended")
+REFUSED_PAUSED, REFUSED_EMPTY, REFUSED_UNKNOWN, REFUSED_ENDED, REFUSED_PICTURE = REFUSALS = (
+    "paused", "empty", "unknown", "ended", "picture")
+
+
+class RegionSchema(Strict):
+    """Where the instructor points: a box in a picture, a point if it has no extent. The unit is the picture's width or
+    height, so that it does not matter how large the picture is shown."""
+
+    picture = integer("number of the picture", validate=validate.Range(min=1, max=0xFFFFFFFF))
+    x = number("left edge", minimum=0, maximum=1)
+    y = number("upper edge", minimum=0, maximum=1)
+    width = number("0 for a point", minimum=0, maximum=1)
+    height = number("0 for a point", minimum=0, maximum=1)
 
 
 class ChatMessageSchema(Strict):
     """Somebody says something, or edits or deletes what they said."""
 
     type = string("always `chat`", validate=validate.Equal("chat"))
-    kind = string("say, edit or delete", validate=validate.OneOf(MESSAGE_KINDS))
+    kind = string("say, edit, delete, or one of SIGNALS", validate=validate.OneOf(MESSAGE_KINDS))
     id = string("the sender's own id of the message: sent again, it is the same message", validate=MESSAGE_ID)
-    text = string("what is said; empty when something is deleted", validate=validate.Length(max=TEXT_LENGTH))
+    text = string("what is said; with a signal the reason, which may be empty; empty when something is deleted",
+                  validate=validate.Length(max=TEXT_LENGTH))
     changes = string("id of the message that is edited or deleted; null when something is said", allow_none=True,
                      validate=MESSAGE_ID)
     began = recording_time("when its writing began, by the recorder's clock; null when not known", allow_none=True)
     sent = recording_time("when it was sent, by the recorder's clock; null when not known", allow_none=True)
     uncertainty = number("by how many seconds these times may be off; null when not known", minimum=0, allow_none=True,
                          maximum=limits.SECONDS)
+    region = nested(RegionSchema, "where the instructor points; null for a message without", allow_none=True,
+                    required=False, load_default=None)
+    success = flag("done: whether the task was achieved; null for other messages", allow_none=True, required=False,
+                   load_default=None)
+
+    model = string("name of the model that wrote it; null for a person", allow_none=True, required=False,
+                   load_default=None, validate=validate.Length(1, MODEL_NAME_LENGTH))
+
+    @validates_schema
+    def _success_fits_kind(self, data: dict[str, Any], **_: Any) -> None:
+        if (data["success"] is None) == (data["kind"] == DONE):
+            raise ValidationError({"success": "Must be there with done only."})
 
 
 class SpokenMessageSchema(ChatMessageSchema):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Literal, NotRequired, TypedDict
 
 from .agent_steps import TurnReport
+from .alignment import Alignment, VideoPlacement
 from .network import BrowserAtStart
 from .origin import Imported, Provenance, RecordedRoom
 from .outcome import Outcome
@@ -52,6 +53,35 @@ class Element(TypedDict):
     frame: list[str]
     bbox: Box | None
     point_outside: NotRequired[str]
+
+
+class Signal(TypedDict):
+    """SignalSchema: In a live room: somebody hands over, asks for help, or says that the task is done."""
+
+    time: float
+    speaker: str
+    signal: str
+    success: NotRequired[bool]
+
+
+class PointedElement(TypedDict):
+    """PointedElementSchema: The element that the instructor of a live room points at."""
+
+    uid: str
+    tag: str
+    role: str
+    name: str
+    frame: list[str]
+    bbox: Box | None
+
+
+class Pointing(TypedDict):
+    """PointingSchema: Where the instructor of a live room points while writing a message."""
+
+    tab: int
+    picture_time: float
+    box: Box
+    element: PointedElement | None
 
 
 class State(TypedDict):
@@ -191,6 +221,10 @@ class ChatLine(TypedDict):
     began: NotRequired[float]
     received: NotRequired[float]
     uncertainty: NotRequired[float]
+    pointing: NotRequired[Pointing]
+    signal: NotRequired[str]
+    model: NotRequired[str]
+    success: NotRequired[bool]
 
 
 class Resource(TypedDict):
@@ -259,6 +293,8 @@ class ChatTurn(TypedDict):
     source: NotRequired[str]
     reply_to: NotRequired[str]
     reactions: NotRequired[list[Reaction]]
+    pointing: NotRequired[Pointing]
+    model: NotRequired[str]
     checks: NotRequired[list[Check]]
     dropped: NotRequired[bool]
     labels: NotRequired[dict[str, list[str]]]
@@ -285,56 +321,6 @@ class BrowserTurn(TypedDict):
 Turn = ChatTurn | BrowserTurn
 
 
-class PageRectangle(TypedDict):
-    """PageRectangleSchema: Where a video's frame shows the page: a point (x, y) of it is at (left + x * width, top
-    + y * height).
-    """
-
-    left: float
-    top: float
-    width: float
-    height: float
-
-
-class VideoStretch(TypedDict):
-    """VideoStretchSchema: A part of a video between two pauses: a time t of the recording is in it at offset + t *
-    (1 + drift / 10^6).
-    """
-
-    begin: float
-    end: float
-    offset: float
-    drift: float
-
-
-class VideoSegment(TypedDict):
-    """VideoSegmentSchema: A part of a video in which the page stays where it is."""
-
-    begin: float
-    end: float
-    rectangle: PageRectangle
-
-
-class VideoPlacement(TypedDict):
-    """VideoPlacementSchema: A person's word on the external video: its clock, where it shows the page, or both."""
-
-    offset: NotRequired[float]
-    drift: NotRequired[float]
-    rectangle: NotRequired[PageRectangle]
-    duration: NotRequired[float]
-
-
-class Alignment(TypedDict):
-    """AlignmentSchema: How an external video lies on the recording's clock, and where it shows the page."""
-
-    width: int
-    height: int
-    duration: float
-    stretches: list[VideoStretch]
-    segments: list[VideoSegment]
-    by_hand: NotRequired[VideoPlacement]
-
-
 class Demonstration(TypedDict):
     """DemonstrationSchema: demonstration.json: the ordered turns derived from one recording."""
 
@@ -345,6 +331,7 @@ class Demonstration(TypedDict):
     task: str
     turns: list[Turn]
     unexplained_changes: NotRequired[int]
+    signals: NotRequired[list[Signal]]
     unmatched_steps: NotRequired[list[int]]
     labels: NotRequired[dict[str, list[str]]]
     alignment: NotRequired[Alignment]

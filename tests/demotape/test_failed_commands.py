@@ -31,6 +31,8 @@ FAILING = {
     "record": ("record http://127.0.0.1:{free}/ --headless", "record http://127.0.0.1:{free}/ --headless --out a/b",
                "record --connect http://127.0.0.1:{free}", "record http://127.0.0.1:{free}/",
                "record http://127.0.0.1:{free}/ --headless --out a/b --token x --room http://127.0.0.1:{free}/"),
+    "room instruct": ("room instruct http://127.0.0.1:{free}/rooms/r --endpoint http://127.0.0.1:{free}/v1 --model m "
+                      "--token x",),
     "process": ("process {folder}/empty nowhere",),
     "replay serve": ("replay serve {folder}/rec --cdp 0", "replay serve {folder}/rec --cdp {port} --runs runs"),
     "replay export": ("replay export {folder}/rec out.har", "replay export {folder}/rec deep/down.wacz"),

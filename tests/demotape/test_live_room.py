@@ -47,7 +47,7 @@ def server(tmp_path):
 @pytest.fixture
 def record(recording_browser, site, tmp_path, server):
     """Records in a room while `act(recorder, page, client, instructor)` runs; returns the recording."""
-    site.pages["/"] = PAGE
+    site.pages.setdefault("/", PAGE)
 
     def play(act: Callable[..., Awaitable[None]], *, token: str | None = None, **room: Any) -> Recording:
         directory = tmp_path / "rec"
@@ -113,7 +113,13 @@ def test_both_sides_of_the_chat_are_turns_of_the_recording(record, server):
         recorder.say("navigator", "Done")
         await until(instructor, "chat", speaker="navigator", text="Done")
         typo, wrong, future = say("Thnk you"), say("Wrong room"), say("Later", sent=1e6, uncertainty=0.1)
-        for message in (typo, wrong, future, say("Thank you", "edit", typo["id"]), say("", "delete", wrong["id"])):
+        recorder.say("navigator", "", "your_turn")
+        await until(instructor, "chat", speaker="navigator", text="")
+        with pytest.raises(InputError, match="success goes with"):
+            recorder.say("navigator", "", "help", True)
+        done = say("Well done", "done", success=True)
+        edit, deletion = say("Thank you", "edit", typo["id"]), say("", "delete", wrong["id"])
+        for message in (done, typo, wrong, future, edit, deletion):
             instructor.send(message)
             shown = await settled(instructor, message["id"])
             assert shown["time"] <= recorder.elapsed
@@ -121,16 +127,21 @@ def test_both_sides_of_the_chat_are_turns_of_the_recording(record, server):
     recording = record(act)
     lines = chat_lines(recording)
     assert [(line["speaker"], line["utterance"]) for line in lines] == [
-        ("instructor", "Press the button"), ("navigator", "Done"), ("instructor", "Thnk you"),
+        ("instructor", "Press the button"), ("navigator", "Done"), ("navigator", ""), ("instructor", "Well done"),
+        ("instructor", "Thnk you"),
         ("instructor", "Wrong room"), ("instructor", "Later"), ("instructor", "Thank you"), ("instructor", "")]
     assert lines[0]["uncertainty"] == 0.02 and lines[0]["began"] < lines[0]["time"] <= lines[0]["received"]
     assert recording.manifest["room"] == {"id": record.room, "pictures": True}
     assert recording.manifest["status"] == "complete" and verify(recording.layout.root) == []
-    turns = process(recording.layout.root)["turns"]
-    assert [turn.get("utterance") or turn["intent"] for turn in turns] == [
-        "load", "Press the button", "click", "Done", "Thank you", "Later"]
+    assert [(line["signal"], line.get("success")) for line in lines if "signal" in line] == [
+        ("your_turn", None), ("done", True)]
+    demonstration = process(recording.layout.root)
+    assert [turn.get("utterance") or turn["intent"] for turn in demonstration["turns"]] == [
+        "load", "Press the button", "click", "Done", "Well done", "Thank you", "Later"]
+    assert demonstration["labels"] == {"outcome": ["success"]}
+    assert [each["speaker"] for each in demonstration["signals"]] == ["navigator", "instructor"]
     stored = messages.all_of(server.db, record.room)
-    assert [each["refused"] for each in stored] == [None] * 7 and all(each["time"] is not None for each in stored)
+    assert [each["refused"] for each in stored] == [None] * 9 and all(each["time"] is not None for each in stored)
     assert server.room(record.room).ended_at and server.room(record.room).recording == recording.manifest["id"]
 
 
@@ -181,7 +192,11 @@ def test_nothing_of_a_pause_and_no_secret_is_recorded_or_shown(record, server):
         pictures_before = [each for each in instructor.received if isinstance(each, bytes)]
         await page.evaluate("document.body.style.background = 'rgb(0, 0, 200)'")
         # What the recorder knows of the screen when the pause ends is what the recording goes on from.
-        await wait_until_async(lambda: pixel(recorder.tabs[0].ring.newest.image, 20, 400)[2] < 30)
+        def is_blue() -> bool:
+            blue, _, red = pixel(recorder.tabs[0].ring.newest.image, 20, 400)
+            return blue > 150 and red < 30
+
+        await wait_until_async(is_blue)
         recorder.resume()
         await until(instructor, "state", state="recording")
         for _ in range(10):  # one from before the pause may be on its way
@@ -209,6 +224,8 @@ def test_without_pictures_the_recording_says_so_and_goes_to_its_split(record, se
         instructor.send(message)
         await until(instructor, "chat", id=message["id"])
         assert not any(isinstance(each, bytes) for each in instructor.received)
+        instructor.send(say("Here", region={"picture": 1, "x": 0.5, "y": 0.5, "width": 0, "height": 0}))
+        assert "only an instructor who sees the screen" in await asyncio.to_thread(instructor.wait_for_end)
 
     recording = record(act, pictures=False)
     assert recording.manifest["room"] == {"id": record.room, "pictures": False}

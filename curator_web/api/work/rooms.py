@@ -46,6 +46,10 @@ class RoomSchema(Schema):
     url = fields.Function(lambda room: address_of(room.id), required=True, metadata={
         "type": "string", "description": "address of the room"})
     task = fields.String(required=True)
+    task_name = fields.Function(
+        lambda room: room.task_id and f"{room.project}/{room.task_id}", required=True,
+        metadata={"type": "string", "nullable": True,
+                  "description": "of a task of the bank: `task_id` in the provenance of its recordings"})
     pictures = fields.Boolean(required=True)
     opened_by = fields.String(required=True, metadata={"description": "the navigator"})
     instructor = fields.String(required=True, allow_none=True)

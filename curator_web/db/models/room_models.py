@@ -1,8 +1,9 @@
 """The tables of rooms: live sessions of an instructor and a navigator, the links into them, and their messages."""
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ForeignKey, String, Text, UniqueConstraint, true
+from sqlalchemy import JSON, ForeignKey, String, Text, UniqueConstraint, true
 from sqlalchemy.orm import Mapped, mapped_column
 
 from curator_web.db.columns import ID_LENGTH
@@ -18,7 +19,8 @@ class Room(Base):
     """A live session: one recording, one navigator (`opened_by`, whose recorder connects), one instructor.
 
     `instructor`: the member who is it; None where a link makes somebody the instructor. `pictures`: whether the
-    instructor sees the screen. `recording`: the id of the recording, from when the recorder first connects.
+    instructor sees the screen. `task_id`: of a task of the bank. `recording`: the id of the recording, from when the
+    recorder first connects.
     """
 
     __tablename__ = "rooms"
@@ -29,6 +31,7 @@ class Room(Base):
     pictures: Mapped[bool] = mapped_column(default=True, server_default=true())
     opened_by: Mapped[str] = mapped_column(String(ID_LENGTH))
     instructor: Mapped[str | None] = mapped_column(String(ID_LENGTH))
+    task_id: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     recording: Mapped[str | None] = mapped_column(String(ID_LENGTH))
     opened_at: Mapped[datetime]
     ended_at: Mapped[datetime | None]
@@ -54,7 +57,8 @@ class RoomMessage(Base):
     `id` is the sender's own, so that a message that is sent again is stored once. `kind`: say, edit or delete;
     `changes`: the id of the message that is edited or deleted. `began`, `sent`: seconds of the recording, by the
     sender's measurement of its clock, which may be off by `uncertainty`. `time`: since when it is in the recording,
-    in seconds of it, None before; `refused`: why the recorder did not accept it.
+    in seconds of it, None before; `refused`: why the recorder did not accept it. `details`: further fields of the
+    message (`messages.DETAILS`) that are not None.
     """
 
     __tablename__ = "room_messages"
@@ -73,4 +77,5 @@ class RoomMessage(Base):
     uncertainty: Mapped[float | None]
     time: Mapped[float | None]
     refused: Mapped[str | None] = mapped_column(String(REFUSAL_LENGTH))
+    details: Mapped[dict[str, Any] | None] = mapped_column(JSON)
     stored_at: Mapped[datetime]

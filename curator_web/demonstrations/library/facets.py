@@ -8,6 +8,7 @@
 | fixed | what was changed: the edits' op | turns |
 | label | what is said by labels, as `name=value`, of it or of turns that stand | how often |
 | person | who recorded, edited, was assigned or decided | 1 |
+| waiting | instructor, navigator: who was waited for, where both speak | seconds |
 """
 
 from collections import Counter
@@ -17,10 +18,13 @@ from sqlalchemy import delete, insert, select
 from sqlalchemy.orm import Session
 
 from curator_web.db.models.core import Facet
+from pipeline.chat.signals import waiting_seconds
 from pipeline.turns.edits import in_force, turns_of_others
 from schemas import types
+from schemas.formats.recording import SPEAKERS
 
 VALUE_LENGTH = 100
+WAITING = "waiting"
 UNCHECKED = "none"
 _NO_FIX = ("drop", "restore", "end_before", "begin_at", "join")
 Facets = dict[tuple[str, str], int]
@@ -52,6 +56,15 @@ def of_labels(labels: dict[str, list[str]], turns: list[types.Turn]) -> Facets:
                                                   if "labels" in turn and not turn["dropped"])]
     return dict(Counter(("label", f"{name}={value}"[:VALUE_LENGTH]) for labels_said in said
                         for name, values in labels_said.items() for value in values))
+
+
+def of_waiting(demonstration: types.Demonstration) -> Facets:
+    """How long each of two speakers was waited for in the session; nothing where one alone speaks."""
+    turns, signals = demonstration["turns"], demonstration.get("signals", [])
+    speakers = {turn["speaker"] for turn in turns if turn["type"] == "chat"} | {signal["speaker"] for signal in signals}
+    if len(speakers) < len(SPEAKERS):
+        return {}
+    return {(WAITING, role): round(seconds) for role, seconds in waiting_seconds(turns, signals).items()}
 
 
 def refresh(session: Session, demonstration_id: str, wanted: Facets, kinds: Iterable[str],

@@ -355,4 +355,6 @@ def _sound_base(session: Session, demonstration_id: str) -> types.Demonstration 
 def _refresh(session: Session, demonstration: types.Demonstration) -> None:
     turns = demonstration["turns"]
     search_index.store_text(session, demonstration["id"], site(turns), demonstration["task"], texts_of(turns))
-    facets.refresh(session, demonstration["id"], facets.of_turns(turns, turns, []), facets.TURN_KINDS)
+    wanted = facets.of_turns(turns, turns, []) | facets.of_labels(demonstration.get("labels", {}), turns)
+    facets.refresh(session, demonstration["id"], wanted, facets.TURN_KINDS)
+    facets.refresh(session, demonstration["id"], facets.of_waiting(demonstration), [facets.WAITING])

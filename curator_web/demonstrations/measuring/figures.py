@@ -23,6 +23,7 @@ from curator_web.db.models.core import (
     SecondReview,
     StatusChange,
 )
+from curator_web.demonstrations.library.facets import WAITING
 from curator_web.errors import ErrorText, InputError
 from curator_web.users import Account
 
@@ -58,6 +59,7 @@ class Figures:
     edited_how: list[tuple[str, int]]
     second_reviews: int
     accepted_unchanged: int
+    waiting: list[tuple[str, float]]  # role, seconds in a session with two speakers on average
 
     @property
     def total(self) -> int:
@@ -91,7 +93,8 @@ def figures(db: Database, project: str = MAIN, now: datetime | None = None) -> F
             people=_people(session, steps, project),
             minutes=_share(seconds, worked, 60),
             turns=turns or 0, dropped=_share(dropped, turns), edited=_share(edited, turns),
-            dropped_why=_facet(session, "dropped", project), edited_how=_facet(session, "fixed", project), **second)
+            dropped_why=_facet(session, "dropped", project), edited_how=_facet(session, "fixed", project),
+            waiting=_waiting(session, project), **second)
 
 
 def set_goal(db: Database, goal: int | None, account: Account) -> None:
@@ -128,6 +131,14 @@ def _facet(session: Session, kind: str, project: str) -> list[tuple[str, int]]:
                            .where(Facet.facet == kind, Demonstration.project == project).group_by(Facet.value)
                            .order_by(func.sum(Facet.count).desc(), Facet.value).limit(REASONS))
     return [(value, int(count)) for value, count in rows]
+
+
+def _waiting(session: Session, project: str) -> list[tuple[str, float]]:
+    rows = session.execute(select(Facet.value, func.avg(Facet.count))
+                           .join(Demonstration, Demonstration.id == Facet.demonstration_id)
+                           .where(Facet.facet == WAITING, Demonstration.project == project)
+                           .group_by(Facet.value).order_by(Facet.value))
+    return [(role, float(seconds)) for role, seconds in rows]
 
 
 def _second_reviews(session: Session, project: str) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from flask_babel import gettext as _
 from flask_babel import lazy_gettext as _l
 
 from schemas import limits, types
-from schemas.formats.demonstration import MAX_DRIFT, MAX_SCALE, MIN_SCALE
+from schemas.formats.alignment import MAX_DRIFT, MAX_SCALE, MIN_SCALE
 
 from .timeline_view import Timeline
 

@@ -9,13 +9,21 @@
   const HEADER_BYTES = 16; // of a picture: number, time, width and height of the viewport
   const messages = new Map(); // those that say something, by id
   let state = "offline", began = null, edited = null, connection = null;
+  const signalButtons = ["your_turn", "help", "done", "failed"].map((id) => part[id]).filter(Boolean);
+  const pointing = part.point && createPointing({
+    button: part.point, area: part.area, ring: part.ring, hint: part["point-hint"], cancel: part["point-cancel"],
+    picture: part.picture, texts, onMark: () => part.text.focus(),
+  });
 
   function showState(shown, reason = "") {
     state = shown;
     part.state.textContent = reason ? `${texts[shown]}: ${reason}` : texts[shown];
     part.sign.className = `sign ${shown}`;
     part.picture?.classList.toggle("paused-picture", shown !== "recording");
-    if (shown === "ended") connection?.end();
+    if (shown === "ended") {
+      connection?.end();
+      pointing?.end();
+    }
     allowWriting();
   }
 
@@ -23,10 +31,12 @@
   function allowWriting() {
     if (!isInstructor) return;
     const possible = ["recording", "offline", "waiting"].includes(state) && roomClock.uncertainty() !== null;
-    part.text.disabled = part.send.disabled = !possible;
+    for (const control of [part.text, part.send, ...signalButtons]) control.disabled = !possible;
+    pointing?.allow(possible);
   }
 
   async function showPicture(data) {
+    await pointing?.whenFree();
     const bitmap = await createImageBitmap(new Blob([new Uint8Array(data, HEADER_BYTES)], { type: "image/jpeg" }));
     if (part.picture.width !== bitmap.width) part.picture.width = bitmap.width;
     if (part.picture.height !== bitmap.height) part.picture.height = bitmap.height;
@@ -35,10 +45,11 @@
     const header = new DataView(data, 0, HEADER_BYTES);
     part.picture.dataset.number = String(header.getUint32(0));
     part.picture.dataset.time = String(header.getFloat64(4));
+    allowWriting();
   }
 
   function takeMessage(message) {
-    if (message.kind === "say") {
+    if (!["edit", "delete"].includes(message.kind)) {
       messages.set(message.id, { changed: null, ...messages.get(message.id), ...message });
     } else if (messages.has(message.changes)) {
       messages.get(message.changes).changed = message;
@@ -65,24 +76,31 @@
       line.className = name;
       item.append(line);
     }
-    item.querySelector(".speaker").textContent = texts[message.speaker];
+    item.querySelector(".speaker").textContent = [texts[message.speaker], message.model].filter(Boolean).join(" · ");
     return item;
   }
 
   function fillItem(message) {
     const { item, changed } = message, latest = changed ?? message;
-    item.querySelector(".words").textContent = changed?.kind === "edit" ? changed.text : message.text;
+    item.querySelector(".words").textContent = changed?.kind === "edit" ? changed.text : wordsOf(message);
     item.classList.toggle("deleted", changed?.kind === "delete");
     item.classList.toggle("refused", latest.refused != null);
     const fate = item.querySelector(".fate");
     fate.replaceChildren(fateText(message, latest));
-    if (isInstructor && message.speaker === "instructor" && message.time != null && changed?.kind !== "delete" && state !== "ended") {
+    if (isInstructor && message.kind === "say" && message.speaker === "instructor" && message.time != null && changed?.kind !== "delete" && state !== "ended") {
       fate.append(button("edit", () => beginEdit(message)), button("delete", () => sendChange("delete", message.id, "")));
     }
   }
 
+  /** Of a signal its name, and the reason if there is one. */
+  function wordsOf({ kind, text, success }) {
+    if (kind === "say") return text;
+    const name = texts[kind === "done" && !success ? "failed" : kind];
+    return text ? `${name}: ${text}` : name;
+  }
+
   function fateText(message, latest) {
-    const words = [];
+    const words = message.region ? [texts.points] : [];
     if (latest.kind === "edit") words.push(texts.edited);
     if (latest.kind === "delete") words.push(texts.deleted);
     if (latest.refused != null) words.push(`${texts.refused}: ${texts[latest.refused] ?? latest.refused}`);
@@ -102,6 +120,7 @@
 
   function beginEdit(message) {
     edited = message;
+    pointing?.end();
     part.editing.hidden = false;
     part.text.value = message.changed?.kind === "edit" ? message.changed.text : message.text;
     part.text.focus();
@@ -114,8 +133,8 @@
     began = null;
   }
 
-  function sendChange(kind, changes, text) {
-    const message = { type: "chat", kind, id: crypto.randomUUID?.() ?? randomId(), text, changes,
+  function sendChange(kind, changes, text, { region = null, success = null } = {}) {
+    const message = { type: "chat", kind, id: crypto.randomUUID?.() ?? randomId(), text, changes, region, success,
       began: roomClock.recorded(began), sent: roomClock.recorded(roomClock.now()), uncertainty: roomClock.uncertainty() };
     takeMessage({ ...message, speaker: "instructor", number: null, time: null, refused: null });
     connection.sendSurely(message);
@@ -156,9 +175,17 @@
     event.preventDefault();
     const text = part.text.value.trim();
     if (!text || part.send.disabled) return;
-    sendChange(edited ? "edit" : "say", edited?.id ?? null, text);
+    sendChange(edited ? "edit" : "say", edited?.id ?? null, text, { region: edited ? null : pointing?.take() ?? null });
     endEdit();
   });
+  for (const button of signalButtons) {
+    button.addEventListener("click", () => {
+      const isOutcome = ["done", "failed"].includes(button.id);
+      const reason = edited ? "" : part.text.value.trim();
+      sendChange(isOutcome ? "done" : button.id, null, reason, { success: isOutcome ? button.id === "done" : null });
+      if (reason) endEdit();
+    });
+  }
   part.text?.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
     event.preventDefault();

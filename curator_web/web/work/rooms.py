@@ -11,6 +11,7 @@ from curator_web.db.request_lock import stepping_aside
 from curator_web.errors import ErrorText, NotAllowed
 from curator_web.rooms import rooms, web_socket
 from curator_web.rooms.conversation import Conversation
+from curator_web.tasks import assignment
 from curator_web.users import projects
 from curator_web.web.team.projects import rendered_guidelines
 
@@ -28,11 +29,22 @@ def index() -> str:
 def open_room() -> str:
     """Open a room; its link is shown this once."""
     rooms.require_switched_on(services().rooms.capacity)
-    opened = rooms.open_room(services().db, account(), request.form.get("task", ""),
-                             request.form.get("instructor", "").strip() or None,
-                             request.form.get("pictures") == "yes")
+    return _opened(rooms.open_room(services().db, account(), request.form.get("task", ""),
+                                   request.form.get("instructor", "").strip() or None,
+                                   request.form.get("pictures") == "yes"))
+
+
+def _opened(opened: rooms.OpenedRoom) -> str:
     return render_template("work/room_opened.html", opened=opened, address=address_of(opened.room.id),
                            link=opened.link and link_address(opened.link))
+
+
+@blueprint.post("/next")
+def open_for_next_task() -> str:
+    """Open a room with the next task of the bank."""
+    rooms.require_switched_on(services().rooms.capacity)
+    task = assignment.give(services().db, account())
+    return _opened(rooms.open_room(services().db, account(), task.text, None, pictures=True, task_id=task.id))
 
 
 @blueprint.get("/<room_id>")

@@ -149,8 +149,8 @@ def _columns(options: Options) -> dict[str, Any]:
     texts = ("demonstration", "recording", "task")
     columns = {name: pyarrow.string() for name in texts} | {
         "index": pyarrow.int32(), "turn": pyarrow.string(), "type": pyarrow.string(), "timestamp": pyarrow.float64(),
-        **{name: pyarrow.string() for name in ("speaker", "utterance", "source", "reply_to", "reactions", "intent",
-                                               "arguments", "uid", "element", "state_turn", "url", "title")},
+        **{name: pyarrow.string() for name in ("speaker", "utterance", "source", "reply_to", "reactions", "room",
+                                               "intent", "arguments", "uid", "element", "state_turn", "url", "title")},
         "tab": pyarrow.int32(), "viewport_width": pyarrow.int32(), "viewport_height": pyarrow.int32(),
         "scroll_x": pyarrow.float64(), "scroll_y": pyarrow.float64(), "zoom": pyarrow.float64(),
         "device_pixel_ratio": pyarrow.float64(), "screenshot_status": pyarrow.string(), "boxes": pyarrow.string(),

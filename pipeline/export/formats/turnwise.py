@@ -10,6 +10,7 @@ from pipeline.export.model_input.set_of_marks import legend
 from pipeline.export.source import Options, Source, Tally
 from pipeline.export.states import States, with_box
 from schemas import UID_ATTRIBUTE
+from schemas.formats.room import ROOM_FIELDS
 from schemas.types import QuestionAnswer
 from schemas.types.recordings import BrowserTurn, Element, Turn
 
@@ -98,6 +99,7 @@ def _record(source: Source, index: int, turn: Turn, element: Element | None, car
         "speaker": turn.get("speaker", ""), "utterance": turn.get("utterance", ""),
         "source": turn.get("source", ""),
         "reply_to": turn.get("reply_to", ""), "reactions": json.dumps(turn.get("reactions", [])),
+        "room": json.dumps({name: value for name, value in turn.items() if name in ROOM_FIELDS}),
         "intent": turn.get("intent", "say"), "arguments": json.dumps(turn.get("arguments", {})),
         "uid": element["uid"] if element else "", "element": json.dumps(element),
         "state_turn": carrier["id"] if carrier else "", "url": state.get("url", ""), "title": state.get("title", ""),

@@ -8,6 +8,7 @@ from pipeline.importing.contract import Action, Observation, Utterance
 from pipeline.importing.reports import agent_report
 from pipeline.importing.sources import head, parse_json, read_document
 from schemas import InputError
+from schemas.formats.room import ROOM_FIELDS
 
 EXPORT_FORMAT = "demotape/export"
 _CONSENT = {"yes": True, "no": False}
@@ -35,7 +36,10 @@ def turn_of(row: dict[str, Any], page: bytes | None, picture: bytes | None, wher
     """A turn of the formats parquet and webdataset, from its row."""
     if row["type"] == "chat":
         reactions = parse_json(row.get("reactions") or "[]", f"{where}: reactions")
+        room = parse_json(row.get("room") or "{}", f"{where}: room")
         extra = {name: row[name] for name in ("source", "reply_to") if row.get(name)}
+        if isinstance(room, dict):
+            extra |= {name: room[name] for name in ROOM_FIELDS if name in room}
         return Utterance(row["utterance"], row["speaker"], float(row["timestamp"]), row["turn"],
                          extra | ({"reactions": reactions} if reactions else {}))
     element = parse_json(row.get("element") or "null", f"{where}: element")

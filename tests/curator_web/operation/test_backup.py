@@ -33,7 +33,7 @@ from tests.support.services.s3_services import BUCKET
 pytestmark = pytest.mark.postgresql
 
 NOW = datetime(2025, 5, 6, 7, 8, 9, 123456, UTC)
-NEWEST = "0029"
+NEWEST = "0031"
 
 
 @pytest.fixture

@@ -94,9 +94,19 @@ def test_an_instructor_writes_edits_and_deletes(running, opened, page):
     page.get_by_role("button", name="Delete").click()
     assert recorder.take_chat()["kind"] == "delete"
     expect(page.locator("#messages li.deleted")).to_have_count(1)
+    page.get_by_role("button", name="Your turn").press("Enter")
+    signal = recorder.take_chat()
+    assert (signal["kind"], signal["text"], signal["success"]) == ("your_turn", "", None)
+    page.locator("#text").fill("The lamp is sold out")
+    page.get_by_role("button", name="Task is not possible").click()
+    signal = recorder.take_chat()
+    assert (signal["kind"], signal["text"], signal["success"]) == ("done", "The lamp is sold out", False)
+    expect(page.locator("#messages .words").last).to_have_text("Task is not possible: The lamp is sold out")
+    expect(page.locator("#text")).to_have_value("")
     recorder.end.send(state("rec-1", "paused"))
     expect(page.locator("#state")).to_have_text("Paused: nothing is recorded")
     expect(page.locator("#text")).to_be_disabled()
+    expect(page.get_by_role("button", name="Your turn")).to_be_disabled()
     recorder.end.send(state("rec-1", "ended"))
     expect(page.locator("#state")).to_have_text("The session has ended")
 
@@ -114,6 +124,40 @@ def test_pictures_are_shown_and_acknowledged(running, opened, page):
     recorder.end.wait_for_type("painted")
     recorder.end.send(PICTURE_HEADER.pack(5, 7.0, 1280, 720) + jpeg((9, 9, 9)))
     expect(page.locator("#picture")).to_have_attribute("data-number", "5")
+
+
+def test_an_instructor_points_with_the_mouse_and_with_keys(running, opened, page):
+    recorder = ScriptedRecorder(running, opened["id"])
+    recorder.answer_clock(2)
+    expect(page.locator("#point")).to_be_disabled()  # there is no picture yet
+    recorder.end.wait_for_type("pictures", wanted=True)
+    recorder.end.send(PICTURE_HEADER.pack(7, 1.5, 1280, 720) + jpeg((0, 200, 0)))
+    page.locator("#point").click()
+    box = page.locator("#area").bounding_box()
+    recorder.end.send(PICTURE_HEADER.pack(8, 2.5, 1280, 720) + jpeg((200, 0, 0)))
+    page.mouse.move(box["x"] + box["width"] / 4, box["y"] + box["height"] / 4)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    expect(page.locator("#point-hint")).to_have_text("Your next message points here")
+    assert page.locator("#picture").get_attribute("data-number") == "7", "the picture stands still"
+    page.keyboard.type("This part")  # the text has the focus
+    page.keyboard.press("Enter")
+    message = recorder.take_chat()
+    assert message["text"] == "This part" and message["region"]["picture"] == 7
+    assert [message["region"][name] for name in ("x", "y", "width", "height")] == pytest.approx([0.25] * 4, abs=0.01)
+    expect(page.locator("#messages .fate")).to_contain_text("points at the screen")
+    expect(page.locator("#picture")).to_have_attribute("data-number", "8")
+    page.locator("#point").press("Enter")
+    for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Escape", "Enter", "ArrowLeft", "Shift+ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    page.keyboard.type("And here")
+    page.keyboard.press("Enter")
+    region = recorder.take_chat()["region"]
+    assert [region[name] for name in ("x", "y", "width", "height")] == pytest.approx([0.48, 0.5, 0.02, 0])
+    page.keyboard.type("And nowhere")
+    page.keyboard.press("Enter")
+    assert recorder.take_chat()["region"] is None
 
 
 def test_what_is_written_while_the_server_restarts_arrives_once(running, opened, page):

@@ -14,6 +14,7 @@ from websockets.exceptions import InvalidStatus
 from curator_web import create_app
 from curator_web.db.models.room_models import Room, RoomLink
 from curator_web.rooms import messages
+from curator_web.tasks import bank
 from curator_web.users import projects, tokens
 from curator_web.users.projects import set_member
 from tests.support.curator.curator_fixtures import serving
@@ -125,6 +126,57 @@ def test_what_was_not_written_is_delivered_after_a_break_in_order(app, url, ends
     assert {each["refused"] for each in messages.all_of(app.db, room)[2:]} == {"ended"}
 
 
+REGION = {"picture": 1, "x": 0.25, "y": 0.5, "width": 0.1, "height": 0.0}
+
+
+def test_a_message_that_points_is_stored_and_delivered_with_its_region(app, url, ends):
+    room, recorder, instructor = session(app, url, ends)
+    sent = say("This one", region=REGION)
+    instructor.send(sent)
+    assert recorder.wait_for_type("chat")["region"] == REGION
+    assert [each["region"] for each in messages.all_of(app.db, room)] == [REGION]
+    for content in (say("x", region=REGION | {"x": 1.5}), say("x", region=REGION | {"picture": 0}),
+                    say("x", "edit", sent["id"], region=REGION)):
+        instructor.send(content)
+        instructor.wait_for_end()
+        instructor = RoomEnd(f"{url}rooms/{room}/live", token=app.tokens["val"])
+        ends.append(instructor)
+    own = {**say("Here", region=REGION), "speaker": "navigator", "time": 1.0}
+    recorder.send(own)
+    assert "only an instructor who sees the screen" in recorder.wait_for_end()
+
+
+def test_signals_are_messages_with_a_kind_and_a_success(app, url, ends):
+    room, recorder, instructor = session(app, url, ends)
+    sent = [say("", "your_turn"), say("Which one?", "help"), say("", "done", success=True)]
+    for message in sent:
+        instructor.send(message)
+        got = recorder.wait_for_type("chat", id=message["id"])
+        assert (got["kind"], got["text"], got["success"]) == (message["kind"], message["text"], message.get("success"))
+    own = {**say("sold out", "done", success=False), "speaker": "navigator", "time": 1.0}
+    recorder.send(own)
+    assert instructor.wait_for_type("chat", id=own["id"])["success"] is False
+    assert [each["kind"] for each in messages.all_of(app.db, room)] == ["your_turn", "help", "done", "done"]
+    for wrong in (say("", "done"), say("x", success=True), say("", "edit", sent[1]["id"]), say("", "finished")):
+        instructor.send(wrong)
+        instructor.wait_for_end()
+        instructor = RoomEnd(f"{url}rooms/{room}/live", token=app.tokens["val"])
+        ends.append(instructor)
+
+
+def test_who_is_free_gets_a_room_with_the_next_task(app):
+    task, = bank.add_all(app.db, "main", [{"text": "Buy a desk lamp", "url": "https://shop.example"}])
+    ann = signed_in(app, "ann")
+    page = ann.post("/rooms/next", data={"csrf_token": csrf(ann, "/rooms")}).text
+    assert "It works once" in page
+    room = page.split("--room http://localhost/rooms/")[1].split("<")[0]
+    answer = app.test_client().get(f"/api/rooms/{room}", headers=bearer(app, "ann")).json
+    assert answer["task"] == "Buy a desk lamp" and answer["task_name"] == f"main/{task.id}"
+    bob = signed_in(app, "bob")
+    answer = bob.post("/rooms/next", data={"csrf_token": csrf(bob, "/rooms")})
+    assert answer.status_code == 404 and "o task is left" in answer.text
+
+
 def test_the_clock_of_the_recorder_is_measured_by_whoever_asks(app, url, ends):
     _, recorder, instructor = session(app, url, ends)
     instructor.send({"type": "clock", "sent": 100.0})
@@ -155,6 +207,10 @@ def test_a_viewer_gets_the_newest_picture_after_it_has_shown_the_last(app, url, 
 def test_without_pictures_none_reaches_anybody(app, url, ends):
     room, recorder, instructor = session(app, url, ends, pictures=False)
     assert recorder.wait_for_type("pictures") == {"type": "pictures", "wanted": False}
+    instructor.send(say("This one", region=REGION))
+    assert "only an instructor who sees the screen" in instructor.wait_for_end()
+    instructor = RoomEnd(f"{url}rooms/{room}/live", token=app.tokens["val"])
+    ends.append(instructor)
     recorder.send(picture(1))
     assert "pictures are not accepted" in recorder.wait_for_end()
     instructor.wait_for_type("state", state="waiting")

@@ -152,6 +152,13 @@ def _team(insert, revision: str) -> None:
         for table, who in (("prelabels", "source"), ("known_answers", "who")):
             insert(table, demonstration_id=ID, question="success", turn="", value=json.dumps("no"), saved_at=NOW,
                    **{who: "val"})
+    if revision >= "0031":
+        insert("rooms", id="room-2", project="main", task="Find desks", pictures=True, opened_by="ann",
+               task_id="task-1", opened_at=NOW)
+    if revision >= "0030":
+        insert("room_messages", room_id="room-1", number=2, id="m2", speaker="instructor", who="val", kind="say",
+               text="This one", time=2.5, stored_at=NOW,
+               details={"region": {"picture": 1, "x": 0.5, "y": 0.5, "width": 0, "height": 0}})
     if revision >= "0005":
         insert("sign_in_tries", key="c" * 64, count=3, since=NOW)
     else:
