@@ -38,7 +38,7 @@ WITHOUT_PAGES = {
     **dict.fromkeys(("env pack",), "copies recordings"),
     **dict.fromkeys(("ranker train",), "parses trusted exports (docs/security.md)"),
 }
-NO_RECORDINGS = ("user", "project", "task", "admin")  # groups of commands without recordings
+NO_RECORDINGS = ("user", "project", "task", "admin", "room")  # groups of commands without recordings
 
 
 @pytest.fixture(scope="module")

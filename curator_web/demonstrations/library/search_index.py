@@ -118,7 +118,8 @@ def sought(search: str) -> SearchQuery | None:
         return SearchQuery(pattern=pattern)
     text = plain(search)
     words = tuple(dict.fromkeys(_WORD.findall(text)))[:WORDS] or tuple(text.split())[:WORDS]
-    beginnings = tuple(dict.fromkeys(split_words(search)))[:WORDS]
+    is_in_turns = "_" not in text  # a sign that turns are not searched for: their words end at it
+    beginnings = tuple(dict.fromkeys(split_words(search)))[:WORDS] if is_in_turns else ()
     return SearchQuery(words, beginnings=beginnings) if words else None
 
 

@@ -128,9 +128,9 @@ def test_pictures_are_shown_and_acknowledged(running, opened, page):
 
 def test_an_instructor_points_with_the_mouse_and_with_keys(running, opened, page):
     recorder = ScriptedRecorder(running, opened["id"])
+    recorder.end.wait_for_type("pictures", wanted=True)  # before the page asks for the clock
     recorder.answer_clock(2)
     expect(page.locator("#point")).to_be_disabled()  # there is no picture yet
-    recorder.end.wait_for_type("pictures", wanted=True)
     recorder.end.send(PICTURE_HEADER.pack(7, 1.5, 1280, 720) + jpeg((0, 200, 0)))
     page.locator("#point").click()
     box = page.locator("#area").bounding_box()

@@ -205,9 +205,10 @@ def test_another_persons_edit_is_noticed(page, site, long):
 def test_keys_pressed_before_the_list_has_come_are_not_lost(page, site, long):
     requests: list[Route] = []
     page.route("**/turn-index", lambda route: requests.append(route))
-    open_review(page, site, long, "t350")
-    for key in ("j", "j", "j"):
-        page.keyboard.press(key)
+    with page.expect_request("**/turn-index"):
+        open_review(page, site, long, "t350")
+        for key in ("j", "j", "j"):
+            page.keyboard.press(key)
     page.evaluate("null")  # what was routed until now has come
     assert len(requests) == 1
     for request in requests:
