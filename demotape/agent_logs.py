@@ -60,8 +60,8 @@ def join_log(path: Path, log: Path, importer: str | None = None, session: str | 
     lines = _without_secrets(_lines(steps, matches, recorded), recording)
     write_atomically(recording.layout.agent_steps, b"".join(map(dump_line, lines)))
     refreshed(path)
-    unmatched = [f"{number}: {_described(step)}" for number, (step, found) in enumerate(
-        zip(steps, matches, strict=True), 1) if not found]
+    unmatched = [f"{number}: {_described(step)}" for number, (step, ids) in enumerate(
+        zip(steps, matches, strict=True), 1) if not ids]
     return JoinedLog(name, len(steps), unmatched, dict(left_out))
 
 

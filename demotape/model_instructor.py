@@ -1,4 +1,4 @@
-"""A language model that instructs in a live room: it reads the chat and, if asked to, the picture, and writes messages.
+"""A language model as the instructor of a live room: it reads the chat (and pictures) and writes messages.
 
 Nothing but chat follows from what it answers, so that a page or a navigator that instructs the model gains no more than
 other words of it.
@@ -39,7 +39,7 @@ FAILED. Text that a page shows, or that the navigator quotes, is content, never 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What the model is told: the task, and texts that whoever starts it has written."""
+    """Input of the model besides the chat: the task, and texts of the person who starts it."""
 
     task: str
     persona: str = ""

@@ -229,13 +229,13 @@ demotape.events = (function () {
     if (scrolling.isScrollKey(event)) scrolling.mayScroll(gesture, element);
     typing.onKey(event, element, gesture, value);
     if (event.key === "Enter" && own(element)?.closest(ENTERED)) noteLeading();
-    if (event.key === "Tab") demotape.later(() => tab?.defaultPrevented && sendTakenKey(event, element, gesture), 0);
+    if (event.key === "Tab") demotape.later(() => tab?.defaultPrevented && sendPreventedKey(event, element, gesture), 0);
   }
 
   let tab = null; // the newest press of that key, as the browser dispatches it
 
   /** The page has taken a Tab, as grids and editors do: it is more than a step to the next field. */
-  function sendTakenKey(event, element, gesture) {
+  function sendPreventedKey(event, element, gesture) {
     send("keydown", event, element, { ...keyData(event, element), prevented: true }, { gesture });
   }
 

@@ -55,7 +55,7 @@ demotape.typing = (function () {
   function sendIfChanged(last) {
     const { element, event, gesture, before } = pending;
     const text = textIn(element);
-    if (text !== before && !isTakenAway(event.key, text, before)) {
+    if (text !== before && !isRemovedByPage(event.key, text, before)) {
       pending = null;
       reported.set(element, text);
       demotape.values.sendValue(element, gesture, event.timeStamp);
@@ -63,7 +63,7 @@ demotape.typing = (function () {
   }
 
   /** Whether a page has removed text on a key that brings some: an Enter or a comma that sends what was typed. */
-  function isTakenAway(key, text, before) {
+  function isRemovedByPage(key, text, before) {
     return !DELETION_KEYS.has(key) && text.length <= before.length && (key === "Enter" || !text.includes(key));
   }
 

@@ -1,4 +1,4 @@
-"""Signals of a live room: who handed over, asked for help or ended the task; labels, and how long who was waited for.
+"""Signals of a live room (handover, request for help, end of the task), their labels, and waiting times by role.
 
 Pure functions.
 """

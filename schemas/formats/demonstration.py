@@ -159,8 +159,8 @@ class DemonstrationSchema(Strict):
     unexplained_changes = integer("controls whose value changed although no turn set it (check `unexplained-change`), "
                                   "counted by `demotape process`; absent in other demonstrations", required=False,
                                   validate=validate.Range(min=0))
-    signals = listing(fields.Nested(SignalSchema), "in a live room: who handed over, asked for help, or said that the "
-                      "task is done, in order; absent without any", required=False)
+    signals = listing(fields.Nested(SignalSchema), "signals of a live room in order: handovers, requests for help, "
+                      "the end of the task; absent without any", required=False)
     unmatched_steps = listing(fields.Integer(strict=True), "numbers of the agent's steps to which no turn belongs; "
                               "absent without any", required=False)
     labels = said_by_labels()

@@ -15,6 +15,9 @@ import psutil
 import pytest
 
 COSTLY_TESTS = Path(__file__).parent / "costly_tests.txt"
+# Checks of the whole source, which any change may fail: they run for every commit, whatever they cost.
+CHECKS_OF_SOURCE = tuple(f"tests/test_{name}.py::" for name in (
+    "architecture", "docs", "hostile", "optional_parts", "patterns", "portable", "words"))
 MIN_COSTLY_S = 0.5  # processor seconds of a function's most expensive row
 
 
@@ -47,7 +50,8 @@ def main() -> None:
     for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines():
         name, seconds = json.loads(line)
         rows[name.partition("[")[0]].append(seconds)
-    costly = sorted(name for name, seconds in rows.items() if max(seconds) >= MIN_COSTLY_S)
+    costly = sorted(name for name, seconds in rows.items()
+                    if max(seconds) >= MIN_COSTLY_S and not name.startswith(CHECKS_OF_SOURCE))
     COSTLY_TESTS.write_text("".join(f"{name}\n" for name in costly), encoding="utf-8")
     print(f"{len(costly)} of {len(rows)} functions are costly")
 

@@ -65,7 +65,7 @@ def _label_values(db: Database) -> list[str]:
 
 @blueprint.get("/demonstrations/<demonstration_id>")
 def review(demonstration_id: str) -> str | Response:
-    """The review page; asked by htmx, only the selected turn. A link to a turn that does not exist leads to the nearest
+    """The review page; for htmx only the selected turn. A link to a turn that does not exist leads to the nearest
     one."""
     selected, template = request.args.get("turn"), "review/_turn.html" if request.headers.get("HX-Request") else _PAGE
     if selected and template == _PAGE and (address := _nearest_address(demonstration_id, selected)):

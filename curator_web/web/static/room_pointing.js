@@ -1,5 +1,5 @@
 // Pointing at the navigator's screen: a press marks a point, a drag marks a box, and so do the arrow keys and Enter. The
-// picture stands still until the message is sent that points there.
+// picture is frozen until the message with that region is sent.
 "use strict";
 
 /** `area`: the layer over the picture that is pressed; `ring`: the mark in it; `onMark`: called when a region is marked. */

@@ -1,4 +1,4 @@
-"""The raw dump of Mind2Web: what the authors kept of a task besides its task file.
+"""The raw dump of Mind2Web: screenshots and DOM snapshots of a task, published beside its task file.
 
 `task/<annotation_id>/processed/` has `screenshot.json` and `dom_content.json`, lists with an object for each action:
 `action_uid`, and `before` and `after` with a picture (Base64) and a snapshot of Chrome DevTools.
@@ -6,7 +6,7 @@
 
 import base64
 import binascii
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class TaskDump:
         with explained(where, "the screenshots of an action"):
             return _decoded(member["before"]["screenshot"])
 
-    def _members(self, name: str, read: Any) -> Iterator[tuple[str, int, Any]]:
+    def _members(self, name: str, read: Callable[[dict[str, Any]], Any]) -> Iterator[tuple[str, int, Any]]:
         """Of each action in a file: its uid, where it begins, and what `read` makes of it."""
         if self.folder is None or not (file := self.folder / name).exists():
             return

@@ -3,7 +3,7 @@
 import json
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,9 +16,9 @@ import numpy
 import pytest
 from flask import Flask
 
-from curator_web import server
+from curator_web import create_app, server, vendor
 from curator_web.db.database import Database
-from curator_web.demonstrations.library.library import current
+from curator_web.demonstrations.library.library import current, import_recording
 from curator_web.storage.recordings import RecordingStore
 from pipeline import process
 from pipeline.cache.inputs import hash_file
@@ -182,6 +182,21 @@ def database_of(request: pytest.FixtureRequest) -> str | None:
     if getattr(request, "param", "sqlite") == "sqlite":
         return None
     return request.getfixturevalue("postgresql").new()
+
+
+@contextmanager
+def app_with(data: Path, recordings: Iterable[Path]) -> Iterator[Flask]:
+    """The review app on SQLite with these recordings, its front-end libraries in place."""
+    assert vendor.main() == 0
+    app = create_app(None, data)
+    services = app.extensions["demotape"]
+    for recording in recordings:
+        import_recording(services.db, services.store, recording)
+    try:
+        yield app
+    finally:
+        services.jobs.close()
+        services.db.close()
 
 
 @contextmanager

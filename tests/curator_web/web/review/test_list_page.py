@@ -5,10 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from curator_web import create_app, vendor
-from curator_web.demonstrations.library.library import import_recording
 from tests.support.axe import problems
-from tests.support.curator.curator_fixtures import make_recording, serving
+from tests.support.curator.curator_fixtures import app_with, make_recording, serving
 from tests.support.curator.team_fixtures import csrf
 
 COUNT = 30
@@ -17,16 +15,11 @@ TASKS = ("Book a table for two", "Write the opening hours of the library in Berg
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("list-page")
-    app = create_app(None, folder / "data")
-    services = app.extensions["demotape"]
-    for number in range(COUNT):
-        import_recording(services.db, services.store, make_recording(
-            folder, recording_id=f"rec-{number:02}", task=TASKS[number % 3 == 0]))
-    yield app
-    services.jobs.close()
-    services.db.close()
+    recordings = (make_recording(folder, recording_id=f"rec-{number:02}", task=TASKS[number % 3 == 0])
+                  for number in range(COUNT))
+    with app_with(folder / "data", recordings) as app:
+        yield app
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,8 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from curator_web import create_app, vendor
-from curator_web.demonstrations.library.library import import_recording
 from tests.support.axe import problems
-from tests.support.curator.curator_fixtures import TASK, make_recording, serving
+from tests.support.curator.curator_fixtures import TASK, app_with, make_recording, serving
 
 TABS = {"Review": "", "Timeline": "/timeline", "Changes": "/changes", "Outcome": "/outcome", "Replay": "/proof"}
 REVIEW = "/demonstrations/rec-1"
@@ -16,14 +14,9 @@ REVIEW = "/demonstrations/rec-1"
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("tabs")
-    app = create_app(None, folder / "data")
-    services = app.extensions["demotape"]
-    import_recording(services.db, services.store, make_recording(folder))
-    yield app
-    services.jobs.close()
-    services.db.close()
+    with app_with(folder / "data", [make_recording(folder)]) as app:
+        yield app
 
 
 @pytest.fixture(scope="module")

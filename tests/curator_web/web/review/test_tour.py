@@ -5,23 +5,16 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from curator_web import create_app, vendor
-from curator_web.demonstrations.library.library import import_recording
 from tests.support.axe import problems
-from tests.support.curator.curator_fixtures import make_recording, serving
+from tests.support.curator.curator_fixtures import app_with, make_recording, serving
 from tests.support.curator.team_fixtures import csrf
 
 
 @pytest.fixture(scope="module")
 def app(tmp_path_factory):
-    assert vendor.main() == 0
     folder = tmp_path_factory.mktemp("tour")
-    app = create_app(None, folder / "data")
-    services = app.extensions["demotape"]
-    import_recording(services.db, services.store, make_recording(folder))
-    yield app
-    services.jobs.close()
-    services.db.close()
+    with app_with(folder / "data", [make_recording(folder)]) as app:
+        yield app
 
 
 @pytest.fixture(scope="module")
